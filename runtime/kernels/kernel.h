@@ -1,0 +1,100 @@
+#pragma once
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/base/cpu.h"
+#include "runtime/kernels/kernel_call.h"
+#include "runtime/tensor/tensor.h"
+#include "runtime/tir/interpreter.h"
+
+namespace ingot {
+
+class ThreadTeam;
+
+// One operand as the kernel will find it. `constant` is set where the elements are known when the kernel is prepared
+// (weights): row-major, of the executable.
+struct OperandSpec {
+  DType dtype = DType::None;
+  Layout layout = Layout::RowMajor;
+  std::vector<int64_t> dims;  // logical, whatever the layout
+  const std::byte* constant = nullptr;
+};
+
+// Weights in the form that a kernel wants, made once per executable and shared by all kernels and sessions that ask
+// with the same key. Thread safe.
+class PackCache {
+ public:
+  using Packed = std::shared_ptr<const std::byte>;
+  // `signature` tells apart everything that shapes the packed bytes. `make` is called without the lock's protection
+  // against other keys, at most once per key.
+  Packed get(const std::byte* constant, std::string_view signature, const std::function<Packed()>& make);
+  size_t bytes() const;  // of all packed weights
+
+ private:
+  // (owner: kernels)
+};
+
+// A kernel call with everything known that preparing needs.
+struct Problem {
+  const KernelCall* call;
+  std::span<const OperandSpec> inputs;
+  std::span<const OperandSpec> outputs;
+  Cpu cpu = Cpu::Any;             // what may be used, at most what the machine has
+  ThreadTeam* threads = nullptr;  // null: one thread
+  PackCache* packs = nullptr;     // null: nothing is shared
+};
+
+// What a call finds when it runs. Addresses are those of the elements in the layouts of the problem; rank-0 operands
+// are addressed at their payload.
+struct KernelArgs {
+  std::span<const std::byte* const> inputs;
+  std::span<std::byte* const> outputs;
+  std::byte* scratch;  // scratch_bytes() bytes, aligned to 64
+  tir::PollPoint poll;
+};
+
+// A prepared kernel: immutable, usable by many threads at once, each with scratch of its own.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  // Allocates nothing, throws nothing.
+  virtual tir::RunStatus run(const KernelArgs& args) const noexcept = 0;
+  virtual size_t scratch_bytes() const { return 0; }
+  // The input on whose memory output 0 may lie exactly (an elementwise operation, a residual sum); -1: none. Where the
+  // planner uses it, the addresses are equal.
+  virtual int in_place_input() const { return -1; }
+  // What the implementation calls itself: "jit:avx512_core", for `inspect`.
+  virtual std::string_view implementation() const = 0;
+  // Charged against the instruction budget.
+  virtual uint64_t work() const { return 1; }
+};
+
+// One line of kernels.def.
+struct KernelVariant {
+  Contract contract;
+  std::string_view name;
+  Cpu needs;
+  bool (*accepts)(const Problem&);
+  std::unique_ptr<Kernel> (*make)(const Problem&);
+};
+std::span<const KernelVariant> kernel_variants(Contract contract);
+
+struct PreparedKernel {
+  std::unique_ptr<Kernel> kernel;
+  std::string_view variant;
+};
+
+// Checks the operands against the contract (ShapeMismatch or TypeError in the user's words) and prepares the first
+// variant that accepts the problem. May allocate and take milliseconds. `variant` names one to be used ("reference" for
+// differential tests); Unsupported where it does not accept.
+PreparedKernel prepare_kernel(const Problem& problem, std::string_view variant = {});
+
+// May this operand (inputs first, then outputs) of the contract lie channels-last when it has rank 4? Kernels of such
+// contracts accept any mixture of layouts.
+bool takes_channels_last(Contract contract, size_t operand, const KernelCall& call);
+
+}  // namespace ingot

@@ -1,0 +1,47 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#include "runtime/object/object.h"
+
+namespace ingot {
+
+// Where the memory of objects comes from. One implementation: MemoryPool in runtime/memory, one per session, which
+// keeps free lists by size class and accounts every byte against the session's limit. Not thread safe.
+class ObjectPool {
+ public:
+  struct Block {
+    void* memory;
+    uint16_t size_class;
+  };
+
+  // At least `bytes` bytes aligned to 64. Throws OutOfMemory or, over the session's limit, ResourceExhausted.
+  virtual Block allocate(size_t bytes) = 0;
+  virtual void deallocate(void* memory, uint16_t size_class) noexcept = 0;
+  // Called before an object leaves the session: its memory is from now on returned to the system by
+  // `deallocate_system`.
+  virtual void disown(void* memory, uint16_t size_class) noexcept = 0;
+
+ protected:
+  ~ObjectPool() = default;
+};
+
+// Memory without a pool: aligned to 64. Throws OutOfMemory.
+void* allocate_system(size_t bytes);
+void deallocate_system(void* memory) noexcept;
+
+// Makes an object with `trailing` bytes behind it. With a pool it is Local to the pool's session, without one it is
+// Shared.
+template <typename T, typename... Args>
+Ref<T> make_object(ObjectPool* pool, size_t trailing, Args&&... args) {
+  const ObjectPool::Block block = pool != nullptr ? pool->allocate(sizeof(T) + trailing)
+                                                  : ObjectPool::Block{allocate_system(sizeof(T) + trailing), 0};
+  T* object = ::new (block.memory) T(pool != nullptr ? Counting::Local : Counting::Shared, std::forward<Args>(args)...);
+  object->pool = pool;
+  object->size_class = block.size_class;
+  return Ref<T>::adopt(object);
+}
+
+}  // namespace ingot

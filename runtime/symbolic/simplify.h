@@ -1,0 +1,49 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <unordered_map>
+
+#include "runtime/symbolic/prim_expr.h"
+
+namespace ingot {
+
+// What is known of a variable: `least` <= v <= `greatest`. A dimension has least 0.
+struct Range {
+  int64_t least;
+  int64_t greatest;
+};
+
+// Facts about variables for simplifier and prover. Variables without an entry may be any int64 unless `assume_dims`
+// says that they are dimensions (>= 0).
+class Assumptions {
+ public:
+  static Assumptions dims() {
+    Assumptions a;
+    a.default_least_ = 0;
+    return a;
+  }
+  void bound(const SymVar& var, Range range);
+  Range of(const SymVar& var) const;
+
+ private:
+  std::unordered_map<const SymVarNode*, Range> ranges_;
+  int64_t default_least_ = INT64_MIN;
+};
+
+// The canonical form: sums of products with constant coefficients, terms in a fixed order of variable names and then
+// first occurrence, floor divisions resolved where divisibility or ranges decide them. `n + n` gives `2 * n` spelled `n
+// * 2`, `(n * 4) / 4` gives `n`, `(i * 16 + j) / 16` with j in [0, 15] gives i. Equal canonical forms mean equal
+// values; the reverse does not hold. Linear in practice; never fails (what would overflow stays as it is).
+PrimExpr simplify(const PrimExpr& expr, const Assumptions& assumptions = Assumptions::dims());
+
+// The range of the values that the expression can take, conservative (it may be too wide).
+Range range_of(const PrimExpr& expr, const Assumptions& assumptions);
+
+enum class Proof : uint8_t { No, Unknown, Yes };
+
+// Three answers, as the documents ask: always equal, never equal, or neither proved. Likewise for <= and <.
+Proof prove_equal(const PrimExpr& a, const PrimExpr& b, const Assumptions& assumptions = Assumptions::dims());
+Proof prove_less_equal(const PrimExpr& a, const PrimExpr& b, const Assumptions& assumptions = Assumptions::dims());
+Proof prove_less(const PrimExpr& a, const PrimExpr& b, const Assumptions& assumptions = Assumptions::dims());
+
+}  // namespace ingot

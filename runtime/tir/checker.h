@@ -1,0 +1,24 @@
+#pragma once
+#include "runtime/symbolic/simplify.h"
+#include "runtime/tir/prim_func.h"
+
+namespace ingot::tir {
+
+// Everything that a PrimFunc must satisfy before anything else reads it; run on every PrimFunc of a file and of a
+// program.
+//
+// Structure: ids and arities in range, dtypes fit, every variable is bound before its use, inputs are only read,
+// indices have the rank of their buffer, temporaries have dimensions known at entry, nesting at most 64, `parallel`
+// loops write disjoint elements (each store in it is indexed by the loop variable alone in one dimension, or by an
+// injective affine form), a `reduce` loop is not nested around a parallel one. Throws TypeError or WellFormedness with
+// the statement's text.
+void check(const PrimFunc& func);
+
+// Which accesses could be proved to be in bounds for all dimensions. One bit per Load and Store in order of a pre-order
+// walk; the others are checked as they run.
+std::vector<bool> prove_bounds(const PrimFunc& func);
+
+// Is each element of output `buffer` written whatever the inputs are? (Otherwise it is zero-filled before the run.)
+bool writes_whole(const PrimFunc& func, BufferId buffer);
+
+}  // namespace ingot::tir
