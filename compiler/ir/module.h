@@ -1,0 +1,48 @@
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/expr.h"
+#include "runtime/tir/prim_func.h"
+
+namespace ingot::ir {
+
+// What a module has been brought to. Each form includes the ones before it; passes.def says which form a pass needs and
+// leaves.
+//   Parsed      as written; any nesting
+//   Normal      the normal form of the specification: nested expressions are bound to variables, evaluation order is
+//   explicit Typed       every expression and variable has its StructInfo; literals have their dtype; the module is
+//   well formed Scalarized  operators on rank-0 values that have an instruction stay calls of operators and will become
+//   it; all others have rank >= 1 or are legalized Legalized   no operator calls but those, call_tir, call_kernel,
+//   call_builtin, call_packed and views Fused       kernels have swallowed what can be fused Lowered     no nested
+//   functions, dimensions are computed by explicit bindings: ready for code generation
+enum class Form : uint8_t { Parsed, Normal, Typed, Scalarized, Legalized, Fused, Lowered };
+
+struct Definition {
+  std::string name;
+  FunctionRef function;  // one of the two
+  tir::PrimFuncRef prim_func;
+  bool exported = true;  // false: `private def`
+  Span span;
+};
+
+// The functions of a program in the order of the text; names are unique.
+class Module {
+ public:
+  const std::vector<Definition>& definitions() const { return definitions_; }
+  const Definition* find(std::string_view name) const;
+  // Replaces a definition of that name in place, otherwise adds it at the end.
+  void set(Definition definition);
+  void erase(std::string_view name);
+  // `stem`, or stem_1, stem_2 ... where it is taken.
+  std::string fresh_name(std::string_view stem) const;
+
+  Form form = Form::Parsed;
+
+ private:
+  std::vector<Definition> definitions_;
+  std::map<std::string, size_t, std::less<>> index_;
+};
+
+}  // namespace ingot::ir

@@ -1,0 +1,14 @@
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "compiler/ir/op.h"
+
+namespace ingot::ops {
+
+// All operators, in the order of ops.def.
+std::span<const ir::Op> all();
+// By name or alias; null where there is none.
+const ir::Op* find(std::string_view name);
+
+}  // namespace ingot::ops
