@@ -18,7 +18,7 @@ foreach(line IN LISTS lines)
   set(INGOT_USES_${folder} ${uses})
 endforeach()
 
-# Expands names of layers.txt (folders, layers, outside libraries) to link targets.
+# Expands names of layers.txt (folders, layers, outside libraries; in tests also libingot_<layer>) to link targets.
 function(ingot_targets result)
   set(targets)
   foreach(name IN LISTS ARGN)
@@ -31,6 +31,8 @@ function(ingot_targets result)
       list(REMOVE_ITEM members vm/tool compiler/driver)
       ingot_targets(members ${members})
       list(APPEND targets ${members})
+    elseif(name MATCHES "^libingot_")
+      list(APPEND targets ${name})
     else()
       ingot_external(${name})
       list(APPEND targets ingot_external_${name})

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The layer test finds what it should find: runs check.py on small trees."""
+"""The checkers find what they should find: runs check.py and rules.py on small trees."""
 
 import pathlib
 import subprocess
@@ -7,7 +7,6 @@ import sys
 import tempfile
 import unittest
 
-CHECK = pathlib.Path(__file__).with_name("check.py")
 RULES = """
 library fmt : fmt
 library dnnl : dnnl.hpp oneapi
@@ -19,13 +18,13 @@ vm/tool : vm/isa runtime include/ingot
 """
 
 
-def check(files):
+def check(files, script="check.py"):
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         for name, text in {"cmake/layers.txt": RULES, **files}.items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text)
-        run = subprocess.run([sys.executable, CHECK, folder], capture_output=True, text=True)
+        run = subprocess.run([sys.executable, pathlib.Path(__file__).with_name(script), folder], capture_output=True, text=True)
         return run.returncode, run.stdout
 
 
@@ -63,6 +62,29 @@ class LayerCheck(unittest.TestCase):
 
     def test_long_file(self):
         self.assert_error({"vm/isa/a.h": "\n" * 801}, "vm/isa/a.h:801: 801 lines")
+
+
+class HouseRules(unittest.TestCase):
+    def breaches(self, name, text):
+        return [line for line in check({name: text}, "rules.py")[1].splitlines() if line.startswith(name)]
+
+    def test_breaches(self):
+        for line in ("std::cout << 1;", "std::printf(x);", "fmt::print(x);", "exit(1);", "std::abort();", "getenv(x);",
+                     "auto* p = new Foo();", "delete p;", "delete[] p;", "free(p);", "#include <iostream>"):
+            self.assertEqual(len(self.breaches("vm/isa/a.cpp", "// c\n" + line)), 1, line)
+
+    def test_innocent(self):
+        for line in ("// std::cout, new Foo", 'f("delete p; exit(1)");', "A(const A&) = delete;", "new (p) Foo();",
+                     "printer.puts(x);", "state->exit();", "int x = 1'000;  // exit(1)'", "snprintf(b, 3, x);",
+                     "void operator delete(void*);", "renew Foo;"):
+            self.assertEqual(self.breaches("vm/isa/a.cpp", line), [], line)
+
+    def test_exempt(self):
+        self.assertEqual(self.breaches("vm/tool/a.cpp", "std::cout << 1; exit(1);"), [])
+        self.assertEqual(self.breaches("runtime/memory/a.cpp", "auto* p = new Foo(); free(p);"), [])
+
+    def test_line(self):
+        self.assertTrue(self.breaches("vm/isa/a.cpp", "/* a\n b */\nexit(1);")[0].startswith("vm/isa/a.cpp:3: "))
 
 
 if __name__ == "__main__":
