@@ -1,5 +1,5 @@
 // ingot-text-tests: runs text tests, files that hold a program, the commands to run on it, and what they must print.
-// docs/contributing.md describes the format.
+// docs/testing.md describes the format.
 
 #include <algorithm>
 #include <atomic>
