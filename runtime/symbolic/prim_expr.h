@@ -44,7 +44,13 @@ struct PrimExprNode;
 // default-constructed one that must be assigned before use.
 //
 // Value: mathematical integers, evaluated in int64 with overflow checks; FloorDiv and FloorMod round towards minus
-// infinity.
+// infinity. And, Or and Select evaluate from left to right and only what they need.
+//
+// Expressions are nested at most kMaxExprDepth deep and have at most kMaxExprNodes nodes (shared ones counted each
+// time), so that walks may recurse: building more is Unsupported.
+inline constexpr uint32_t kMaxExprDepth = 256;
+inline constexpr uint32_t kMaxExprNodes = 1u << 16;
+
 class PrimExpr {
  public:
   PrimExpr() = default;
@@ -58,6 +64,8 @@ class PrimExpr {
   int64_t value() const;      // of a Const
   const SymVar& var() const;  // of a Var
   std::span<const PrimExpr> operands() const;
+  uint32_t depth() const;  // 1 for Const and Var
+  uint32_t nodes() const;
 
   explicit operator bool() const { return node_ != nullptr; }
   std::optional<int64_t> as_const() const;
@@ -72,9 +80,14 @@ class PrimExpr {
 struct PrimExprNode {
   PrimOp op;
   int64_t value = 0;
-  SymVar var;
-  std::vector<PrimExpr> operands;
+  SymVar var = {};
+  std::vector<PrimExpr> operands = {};
+  uint32_t depth = 1;
+  uint32_t nodes = 1;
 };
+
+// How many operands a node of this kind has.
+size_t operand_count(PrimOp op);
 
 // Sugar that folds constants and neutral elements as it builds.
 PrimExpr operator+(const PrimExpr& a, const PrimExpr& b);
@@ -89,6 +102,8 @@ bool same_expr(const PrimExpr& a, const PrimExpr& b);
 
 // "n * 4 + 1": the syntax of programs, with parentheses where precedence asks for them.
 std::string to_text(const PrimExpr& expr);
+// The same with names that the caller chooses, where those of the variables are not unique.
+std::string to_text(const PrimExpr& expr, const std::function<std::string(const SymVar&)>& name);
 
 // Calls `visit` for every variable that occurs, in order of first occurrence, once each.
 void for_each_var(const PrimExpr& expr, const std::function<void(const SymVar&)>& visit);

@@ -25,20 +25,20 @@ struct StructInfoNode {
   // Tensor: DType::None where unknown. Prim: its dtype.
   DType dtype = DType::None;
   // Tensor, Shape: nullopt where unknown; equals dims->size() where dims are known.
-  std::optional<uint32_t> rank;
+  std::optional<uint32_t> rank = {};
   // Tensor: shape; Shape: values; nullopt where unknown.
-  std::optional<std::vector<PrimExpr>> dims;
+  std::optional<std::vector<PrimExpr>> dims = {};
   // Tensor: a variable that holds the whole shape (`Tensor[%s, float32]`); excludes dims. The compiler maps it to the
   // variable of the program.
-  SymVar shape_var;
+  SymVar shape_var = {};
   // Prim: its value, where known.
-  std::optional<PrimExpr> value;
+  std::optional<PrimExpr> value = {};
   // Tuple: its fields. Func: its parameters.
-  std::vector<StructInfo> fields;
+  std::vector<StructInfo> fields = {};
   // Func: false for functions of which only the result is derivable (PackedFuncs): `fields` is empty then.
   bool has_params = true;
   bool pure = true;
-  StructInfo result;
+  StructInfo result = {};
 };
 
 StructInfo object_info();
@@ -55,13 +55,16 @@ StructInfo tuple_info(std::vector<StructInfo> fields);
 StructInfo func_info(std::vector<StructInfo> params, StructInfo result, bool pure);
 StructInfo packed_func_info(StructInfo result);
 
-// The syntax of programs: "Tensor[(n, 4), float32]".
+// The syntax of programs: "Tensor[(n, 4), float32]". A null one is "?".
 std::string to_text(const StructInfo& info);
 bool same_info(const StructInfo& a, const StructInfo& b);  // same structure, dimensions by same_expr
+// Dimensions and values; a shape_var is left alone.
 StructInfo substitute(const StructInfo& info, const Substitution& substitution);
+// Every variable that occurs, a shape_var included, in order of first occurrence, once each.
 void for_each_var(const StructInfo& info, const std::function<void(const SymVar&)>& visit);
 
-// A variable standing alone in some dimension (nested tuples and function parameters included) is in binding position.
+// A variable standing alone in some dimension or Prim value (nested tuples and function parameters included) is in
+// binding position. Once each, in order of first occurrence.
 void for_each_binding_var(const StructInfo& info, const std::function<void(const SymVar&)>& visit);
 
 // The relations of the specification. `Possibly` asks for a check at run time.

@@ -1,0 +1,179 @@
+#include "runtime/symbolic/struct_info.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "runtime/base/error.h"
+
+namespace ingot {
+namespace {
+
+StructInfo make(StructInfoNode node) { return std::make_shared<const StructInfoNode>(std::move(node)); }
+
+bool same_dims(const std::optional<std::vector<PrimExpr>>& a, const std::optional<std::vector<PrimExpr>>& b) {
+  if (a.has_value() != b.has_value()) return false;
+  return !a || std::equal(a->begin(), a->end(), b->begin(), b->end(), same_expr);
+}
+
+std::string dims_text(const std::vector<PrimExpr>& dims) {
+  std::string text = "(";
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (i != 0) text += ", ";
+    text += to_text(dims[i]);
+  }
+  return text + (dims.size() == 1 ? ",)" : ")");
+}
+
+std::string bracketed(std::string_view head, const std::vector<std::string>& parts) {
+  return parts.empty() ? std::string(head) : fmt::format("{}[{}]", head, fmt::join(parts, ", "));
+}
+
+std::string shaped_text(std::string_view head, const StructInfoNode& info) {
+  std::vector<std::string> parts;
+  if (info.dims) parts.push_back(dims_text(*info.dims));
+  if (info.shape_var) parts.push_back("%" + info.shape_var->name);
+  if (info.rank && !info.dims) parts.push_back(fmt::format("ndim={}", *info.rank));
+  if (info.dtype != DType::None) parts.emplace_back(dtype_name(info.dtype));
+  return bracketed(head, parts);
+}
+
+std::string fields_text(const std::vector<StructInfo>& fields) {
+  std::string text;
+  for (size_t i = 0; i < fields.size(); ++i) {
+    if (i != 0) text += ", ";
+    text += to_text(fields[i]);
+  }
+  return text;
+}
+
+// Every expression of an info, and its shape variables, in order; `binding` leaves out results of functions.
+void visit_exprs(const StructInfo& info, bool binding, const std::function<void(const PrimExpr&)>& on_expr,
+                 const std::function<void(const SymVar&)>& on_shape_var) {
+  if (!info) return;
+  if (info->dims)
+    for (const PrimExpr& dim : *info->dims) on_expr(dim);
+  if (info->shape_var) on_shape_var(info->shape_var);
+  if (info->value) on_expr(*info->value);
+  for (const StructInfo& field : info->fields) visit_exprs(field, binding, on_expr, on_shape_var);
+  if (!binding) visit_exprs(info->result, binding, on_expr, on_shape_var);
+}
+
+}  // namespace
+
+StructInfo object_info() { return make({}); }
+
+StructInfo tensor_info(DType dtype) { return make({.kind = InfoKind::Tensor, .dtype = dtype}); }
+
+StructInfo tensor_info(DType dtype, uint32_t rank) {
+  return make({.kind = InfoKind::Tensor, .dtype = dtype, .rank = rank});
+}
+
+StructInfo tensor_info(DType dtype, std::vector<PrimExpr> dims) {
+  const auto rank = static_cast<uint32_t>(dims.size());
+  return make({.kind = InfoKind::Tensor, .dtype = dtype, .rank = rank, .dims = std::move(dims)});
+}
+
+StructInfo tensor_info(DType dtype, SymVar shape_var, std::optional<uint32_t> rank) {
+  return make({.kind = InfoKind::Tensor, .dtype = dtype, .rank = rank, .shape_var = std::move(shape_var)});
+}
+
+StructInfo shape_info() { return make({.kind = InfoKind::Shape}); }
+
+StructInfo shape_info(uint32_t rank) { return make({.kind = InfoKind::Shape, .rank = rank}); }
+
+StructInfo shape_info(std::vector<PrimExpr> dims) {
+  const auto rank = static_cast<uint32_t>(dims.size());
+  return make({.kind = InfoKind::Shape, .rank = rank, .dims = std::move(dims)});
+}
+
+StructInfo prim_info(DType dtype) { return make({.kind = InfoKind::Prim, .dtype = dtype}); }
+
+StructInfo prim_info(DType dtype, PrimExpr value) {
+  return make({.kind = InfoKind::Prim, .dtype = dtype, .value = std::move(value)});
+}
+
+StructInfo tuple_info(std::vector<StructInfo> fields) {
+  return make({.kind = InfoKind::Tuple, .fields = std::move(fields)});
+}
+
+StructInfo func_info(std::vector<StructInfo> params, StructInfo result, bool pure) {
+  return make({.kind = InfoKind::Func, .fields = std::move(params), .pure = pure, .result = std::move(result)});
+}
+
+StructInfo packed_func_info(StructInfo result) {
+  return make({.kind = InfoKind::Func, .has_params = false, .pure = false, .result = std::move(result)});
+}
+
+std::string to_text(const StructInfo& info) {
+  if (!info) return "?";
+  switch (info->kind) {
+    case InfoKind::Object:
+      return "Object";
+    case InfoKind::Tensor:
+      return shaped_text("Tensor", *info);
+    case InfoKind::Shape:
+      return shaped_text("Shape", *info);
+    case InfoKind::Prim:
+      return info->value ? fmt::format("Prim[{}, {}]", dtype_name(info->dtype), to_text(*info->value))
+                         : fmt::format("Prim[{}]", dtype_name(info->dtype));
+    case InfoKind::Tuple:
+      return fmt::format("({}{})", fields_text(info->fields), info->fields.size() == 1 ? "," : "");
+    case InfoKind::Func:
+      return fmt::format("{}fn({}) -> {}", info->pure ? "" : "impure ",
+                         info->has_params ? fields_text(info->fields) : "...", to_text(info->result));
+  }
+  fail(ErrorCode::Internal, "a StructInfo of kind {}", static_cast<int>(info->kind));
+}
+
+bool same_info(const StructInfo& a, const StructInfo& b) {
+  if (a == b) return true;
+  if (!a || !b) return false;
+  if (a->kind != b->kind || a->dtype != b->dtype || a->rank != b->rank || a->shape_var != b->shape_var ||
+      a->has_params != b->has_params || a->pure != b->pure || a->value.has_value() != b->value.has_value())
+    return false;
+  if (a->value && !same_expr(*a->value, *b->value)) return false;
+  return same_dims(a->dims, b->dims) &&
+         std::equal(a->fields.begin(), a->fields.end(), b->fields.begin(), b->fields.end(), same_info) &&
+         same_info(a->result, b->result);
+}
+
+StructInfo substitute(const StructInfo& info, const Substitution& substitution) {
+  if (!info) return info;
+  StructInfoNode node = *info;
+  bool changed = false;
+  const auto replace = [&](PrimExpr& expr) {
+    PrimExpr replaced = substitute(expr, substitution);
+    changed |= !replaced.same_node(expr);
+    expr = std::move(replaced);
+  };
+  const auto replace_info = [&](StructInfo& part) {
+    StructInfo replaced = substitute(part, substitution);
+    changed |= replaced != part;
+    part = std::move(replaced);
+  };
+  if (node.dims)
+    for (PrimExpr& dim : *node.dims) replace(dim);
+  if (node.value) replace(*node.value);
+  for (StructInfo& field : node.fields) replace_info(field);
+  replace_info(node.result);
+  return changed ? make(std::move(node)) : info;
+}
+
+void for_each_var(const StructInfo& info, const std::function<void(const SymVar&)>& visit) {
+  std::unordered_set<const SymVarNode*> seen;
+  const auto once = [&](const SymVar& var) {
+    if (seen.insert(var.get()).second) visit(var);
+  };
+  visit_exprs(
+      info, false, [&](const PrimExpr& expr) { for_each_var(expr, once); }, once);
+}
+
+void for_each_binding_var(const StructInfo& info, const std::function<void(const SymVar&)>& visit) {
+  std::unordered_set<const SymVarNode*> seen;
+  const auto alone = [&](const PrimExpr& expr) {
+    if (expr.op() == PrimOp::Var && seen.insert(expr.var().get()).second) visit(expr.var());
+  };
+  visit_exprs(info, true, alone, [](const SymVar&) {});
+}
+
+}  // namespace ingot
