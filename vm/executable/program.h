@@ -40,11 +40,21 @@ struct Check {
   std::vector<bool> binds;
 };
 
+// How a register holds its value at a loop header. Whatever comes to the header may hold less than is listed: what needs
+// no release passes for Owned and for Param, Owned passes for Param.
+enum class Holding : uint8_t {
+  Uncounted,  // constants and immediates
+  Owned,      // to be released; not in an arena
+  Param,      // to be released; may be an alias of something that outlives the frame
+  Kept,       // any, and the register is not written within the loop: aliases, arena tensors
+};
+
 // What a register holds at a loop header; a register that is not listed is empty there.
 struct LoopRegister {
   Register index;
   Kind kind;    // Kind::None: any
-  DType dtype;  // of Scalar and Prim; DType::None: any
+  DType dtype;  // of Scalar, Prim and Tensor; DType::None: any
+  Holding holding = Holding::Owned;
 };
 struct LoopHeader {
   uint32_t unit;  // where its `loop` instruction stands
