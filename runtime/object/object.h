@@ -8,6 +8,16 @@
 namespace ingot {
 
 class ObjectPool;
+struct Object;
+
+// What destroy() and share() must know about a class beyond its kind; one constant per class, set by `make_object`.
+struct ObjectClass {
+  // Runs the destructor, which releases what the object holds.
+  void (*finish)(Object* object) noexcept;
+  // Shares the objects that it holds. Null: it holds none. Not used for tuples and closures, the only objects that nest
+  // to any depth: share() and destroy() walk those themselves.
+  void (*share_held)(Object* object) noexcept;
+};
 
 // What a Value is. The numbers are part of the file format: append only. From `Tensor` on, the payload is an Object.
 enum class Kind : uint8_t { None, Scalar, Prim, DType, Tensor, Tuple, Shape, Closure, PackedFunc, String, Object };
@@ -20,9 +30,9 @@ constexpr bool is_object(Kind kind) { return kind >= Kind::Tensor; }
 //   Uncounted never: its owner (an executable, an arena segment) outlives every reference
 enum class Counting : uint8_t { Local, Shared, Uncounted };
 
-// The head of everything that lives on the heap. Objects are made by `make_object` and destroyed by the last release.
-// Subclasses are immutable after construction except through their maker, and have no virtual functions: `kind` says
-// what they are.
+// The head of everything that lives on the heap. Objects are made by `make_object` and destroyed by the last release;
+// an Uncounted one by its owner, with destroy(). Subclasses are immutable after construction except through their
+// maker, have no virtual functions (`kind` says what they are) and constructors that do not throw.
 struct Object {
   Object(Kind kind_, Counting counting_) : counting(counting_), kind(kind_) {}
   Object(const Object&) = delete;
@@ -30,18 +40,24 @@ struct Object {
 
   // The pool that the memory goes back to; null where it came from the system.
   ObjectPool* pool = nullptr;
+  union {
+    const ObjectClass* type = nullptr;
+    Object* next;  // while destroy() or share() has a tuple or closure in its list
+  };
   uint32_t count = 1;
   Counting counting;
   Kind kind;
   uint16_t size_class = 0;
 };
 
-// Destroys `object`, releases what it holds and returns its memory.
+// Destroys `object`, releases what it holds and returns its memory. Nesting depth is not limited by the C++ stack, and
+// no memory is allocated.
 void destroy(Object* object) noexcept;
 
 // Marks everything reachable from `object` as Shared, so that other threads may hold it. Must be called by the thread
-// that owns it, before any other thread sees it. Objects that are Uncounted stay so. Nesting depth is not limited by
-// the C++ stack.
+// that owns it, before any other thread sees it. Its memory leaves the session's pool (ObjectPool::disown). Objects
+// that are Uncounted stay so, and what they hold is not looked at. Nesting depth is not limited by the C++ stack, and
+// no memory is allocated.
 void share(Object* object) noexcept;
 
 inline void retain(Object* object) noexcept {

@@ -58,7 +58,9 @@ struct OpaqueObject final : Object {
   std::shared_ptr<void> payload;
 };
 
-// Each takes its contents over or copies them; a null pool makes a Shared object.
+// Each takes its contents over or copies them. A null pool makes a Shared object, and shares the values that it takes.
+// Borrowed values are counted from then on. Throws as the pool does; then nothing was taken. InvalidArgument above 2^32
+// - 1 fields, dimensions or bytes.
 Ref<TupleObject> make_tuple(ObjectPool* pool, std::span<Value> fields);
 Ref<ShapeObject> make_shape(ObjectPool* pool, std::span<const int64_t> dims);
 Ref<StringObject> make_string(ObjectPool* pool, std::string_view text);

@@ -1,5 +1,4 @@
 #pragma once
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -28,9 +27,21 @@ class ObjectPool {
   ~ObjectPool() = default;
 };
 
-// Memory without a pool: aligned to 64. Throws OutOfMemory.
+// Memory without a pool: aligned to 64. Throws OutOfMemory. The one place where objects, arenas and pools ask the
+// system; both functions stand alone in system_memory.cpp, so that a test program may define them itself (to count, to
+// fail).
 void* allocate_system(size_t bytes);
 void deallocate_system(void* memory) noexcept;
+
+// The ObjectClass of T. A class with members that share() must reach has a `static void share_held(Object*) noexcept`.
+template <typename T>
+constexpr ObjectClass object_class() {
+  ObjectClass result{[](Object* object) noexcept { static_cast<T*>(object)->~T(); }, nullptr};
+  if constexpr (requires(Object * object) { T::share_held(object); }) result.share_held = T::share_held;
+  return result;
+}
+template <typename T>
+inline constexpr ObjectClass kObjectClass = object_class<T>();
 
 // Makes an object with `trailing` bytes behind it. With a pool it is Local to the pool's session, without one it is
 // Shared.
@@ -40,6 +51,7 @@ Ref<T> make_object(ObjectPool* pool, size_t trailing, Args&&... args) {
                                                   : ObjectPool::Block{allocate_system(sizeof(T) + trailing), 0};
   T* object = ::new (block.memory) T(pool != nullptr ? Counting::Local : Counting::Shared, std::forward<Args>(args)...);
   object->pool = pool;
+  object->type = &kObjectClass<T>;
   object->size_class = block.size_class;
   return Ref<T>::adopt(object);
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include <bit>
 #include <cstring>
+#include <string_view>
 #include <type_traits>
 
 #include "runtime/base/dtype.h"
@@ -128,6 +129,9 @@ class Value {
   Slot slot_;
 };
 static_assert(sizeof(Value) == 16);
+
+// "tensor", "tuple", ...: the word for messages. A scalar is a "scalar tensor".
+std::string_view kind_name(Kind kind);
 
 inline void share(const Value& value) noexcept {
   if (is_object(value.kind())) share(value.slot().object);
