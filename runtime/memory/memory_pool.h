@@ -2,39 +2,24 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "runtime/memory/memory_account.h"
 #include "runtime/object/pool.h"
 
 namespace ingot {
 
-struct MemoryStatistics {
-  size_t in_use = 0;  // bytes of live objects and arena segments
-  size_t peak = 0;    // the largest in_use since reset_peak
-  size_t kept = 0;    // bytes in free lists and idle arena segments
-  uint64_t system_allocations = 0;
-};
-
-// Counts bytes against a limit; shared by everything that allocates for one session. Not thread safe.
-class MemoryAccount {
- public:
-  // ResourceExhausted, with both numbers, where `limit` would be passed.
-  void charge(size_t bytes);
-  void credit(size_t bytes) noexcept;
-  void set_limit(size_t bytes) { limit_ = bytes; }
-  size_t limit() const { return limit_; }
-  const MemoryStatistics& statistics() const { return statistics_; }
-  MemoryStatistics& statistics() { return statistics_; }
-
- private:
-  size_t limit_ = SIZE_MAX;
-  MemoryStatistics statistics_;
-};
-
 // Free lists by size class for the objects of one session (see ObjectPool). In steady state it never asks the system.
+//
+// Classes are the multiples of 64 up to 1024, from there on eight to each doubling, so that a block wastes at most an
+// eighth. Blocks above 1 TiB are refused with OutOfMemory. Every block comes from the system by itself: objects that
+// leave the session take theirs along. Blocks in free lists are given back to the system before a limit is passed.
+//
+// Outlives the Local objects made from it.
 class MemoryPool final : public ObjectPool {
  public:
   explicit MemoryPool(MemoryAccount& account) : account_(&account) {}
+  MemoryPool(const MemoryPool&) = delete;
+  MemoryPool& operator=(const MemoryPool&) = delete;
   ~MemoryPool();
 
   Block allocate(size_t bytes) override;
@@ -43,38 +28,21 @@ class MemoryPool final : public ObjectPool {
   // Gives everything in the free lists back to the system.
   void trim() noexcept;
 
- private:
   static constexpr size_t kClasses = 256;
-  MemoryAccount* account_;
-  std::array<void*, kClasses> free_{};
-};
-
-// Segments for the activations of functions, last in first out. Memory is reserved in chunks that never move while a
-// segment lies in them.
-class Arena {
- public:
-  explicit Arena(MemoryAccount& account) : account_(&account) {}
-  ~Arena();
-
-  struct Mark {
-    size_t chunk = 0;
-    size_t offset = 0;
-  };
-  // Aligned to 64, not initialised. Throws OutOfMemory or ResourceExhausted.
-  std::byte* push(size_t bytes);
-  Mark mark() const { return top_; }
-  // Frees everything pushed since `mark`; the memory is kept for the next push.
-  void pop(Mark mark) noexcept;
-  void trim() noexcept;
+  // The class of the smallest blocks that hold `bytes`, and the size of the blocks of a class. `bytes` is at most
+  // class_bytes(kClasses - 1).
+  static size_t class_of(size_t bytes);
+  static size_t class_bytes(size_t size_class);
 
  private:
-  struct Chunk {
-    std::byte* memory;
-    size_t size;
+  struct FreeBlock {
+    FreeBlock* next;
   };
+
+  void* from_system(size_t bytes);
+
   MemoryAccount* account_;
-  std::vector<Chunk> chunks_;
-  Mark top_;
+  std::array<FreeBlock*, kClasses> free_{};
 };
 
 }  // namespace ingot
