@@ -24,6 +24,8 @@ enum class Layout : uint8_t { RowMajor, ChannelsLast };
 struct TensorObject final : Object {
   TensorObject(Counting counting_, DType dtype_, uint32_t rank_)
       : Object(Kind::Tensor, counting_), dtype(dtype_), rank(rank_) {}
+  ~TensorObject();
+  static void share_held(Object* object) noexcept;
 
   DType dtype;
   Layout layout = Layout::RowMajor;
@@ -54,20 +56,24 @@ inline constexpr size_t kTensorAlignment = 64;
 // More dimensions than any operator needs; checked wherever tensors come in.
 inline constexpr uint32_t kMaxRank = 64;
 
-// Number of elements, dtype_bytes times it. Throws ShapeMismatch on a negative dimension or an overflow, naming the
-// shape.
+// Number of elements, dtype_bytes times it; both fit int64. Throws ShapeMismatch, naming the shape, on a negative
+// dimension, a rank above kMaxRank, or an overflow (also of the other dimensions where one is 0, so that products of
+// dimensions never overflow).
 size_t element_count(std::span<const int64_t> dims);
 size_t byte_size(DType dtype, std::span<const int64_t> dims);
 std::string shape_text(std::span<const int64_t> dims);  // "(2, 3)", "(2,)", "()"
 
-// A tensor that owns its elements, not initialised (String elements are null). Throws as above and as the pool does.
+// A tensor that owns its elements, RowMajor, aligned to kTensorAlignment, not initialised (String elements are null).
+// Throws as above and as the pool does.
 Ref<TensorObject> make_tensor(ObjectPool* pool, DType dtype, std::span<const int64_t> dims);
-// A tensor over memory of somebody else; `external` is released with it.
+// A tensor over memory of somebody else; `external` is released with it. InvalidArgument for strings.
 Ref<TensorObject> wrap_tensor(ObjectPool* pool, DType dtype, std::span<const int64_t> dims, std::byte* data,
                               std::shared_ptr<void> external);
-// The same elements under other dimensions of the same count; keeps `of` alive. `of` is RowMajor and not in an arena.
+// The same elements under other dimensions of the same count (else ShapeMismatch); keeps `of`, or what `of` is a view
+// of, alive. `of` is RowMajor and not in an arena.
 Ref<TensorObject> make_view(ObjectPool* pool, Ref<TensorObject> of, std::span<const int64_t> dims);
-// An owned RowMajor copy, whatever the layout of `of`.
+// An owned RowMajor copy, whatever the layout of `of`. Strings are counted, not copied, except Uncounted ones for a
+// null pool.
 Ref<TensorObject> copy_tensor(ObjectPool* pool, const TensorObject& of);
 
 // A tensor Value of any rank: rank 0 becomes a Scalar (unless dtype is String), others stay tensors.
