@@ -3,6 +3,8 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "runtime/object/objects.h"
 #include "runtime/tensor/tensor.h"
@@ -54,7 +56,7 @@ class Registry {
     std::string name;
     Ref<PackedFuncObject> function;
   };
-  std::vector<Entry> entries_;
+  std::vector<Entry> entries_;  // sorted by name
 };
 
 }  // namespace ingot
