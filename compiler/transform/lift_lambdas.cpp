@@ -1,0 +1,191 @@
+#include <unordered_map>
+#include <unordered_set>
+
+#include "compiler/analysis/free_vars.h"
+#include "compiler/ops/ops.h"
+#include "compiler/transform/transforms.h"
+
+namespace ingot::transform {
+namespace {
+
+using namespace ir;
+
+// Replaces variables by others throughout an expression of normal form; symbolic variables stay.
+class Renamer {
+ public:
+  void replace(const Var* from, Expr to) { map_[from] = std::move(to); }
+
+  Expr expr(const Expr& e) {
+    switch (e->kind) {
+      case ExprKind::Var: {
+        const auto found = map_.find(as<Var>(e));
+        return found == map_.end() ? e : found->second;
+      }
+      case ExprKind::Tuple: return typed(e, std::make_shared<Tuple>(list(as<Tuple>(e)->fields), e->span));
+      case ExprKind::Seq: {
+        const auto& seq = *as<Seq>(e);
+        std::vector<BindingBlock> blocks = seq.blocks;
+        for (auto& block : blocks)
+          for (auto& binding : block.bindings) binding.value = expr(binding.value);
+        return typed(e, std::make_shared<Seq>(std::move(blocks), expr(seq.body), e->span));
+      }
+      case ExprKind::If: {
+        const auto& branch = *as<If>(e);
+        return typed(e, std::make_shared<If>(expr(branch.condition), expr(branch.then_branch), expr(branch.else_branch), e->span));
+      }
+      case ExprKind::Call: {
+        const auto& call = *as<Call>(e);
+        auto renamed = std::make_shared<Call>(expr(call.callee), list(call.args), call.attrs, call.info_args, e->span);
+        renamed->kernel = call.kernel;
+        return typed(e, std::move(renamed));
+      }
+      case ExprKind::TupleGetItem: {
+        const auto& item = *as<TupleGetItem>(e);
+        return typed(e, std::make_shared<TupleGetItem>(expr(item.tuple), item.index, e->span));
+      }
+      default: return e;
+    }
+  }
+
+ private:
+  static Expr typed(const Expr& like, Expr made) {
+    made->info = like->info;
+    return made;
+  }
+  std::vector<Expr> list(const std::vector<Expr>& exprs) {
+    std::vector<Expr> result;
+    result.reserve(exprs.size());
+    for (const auto& e : exprs) result.push_back(expr(e));
+    return result;
+  }
+
+  std::unordered_map<const Var*, Expr> map_;
+};
+
+class Lifter {
+ public:
+  explicit Lifter(Module& module) : module_(&module) {}
+
+  // `scope` holds the symbolic variables of the enclosing functions: what is mentioned of them inside is captured.
+  FunctionRef function(const Function& f, std::unordered_set<const SymVarNode*> scope, std::string_view name) {
+    for (const auto& param : f.params) see(param->info, scope);
+    auto lifted = std::make_shared<Function>(f.params, sequence(*as<Seq>(f.body), scope, name), f.result, f.pure, f.attrs, f.span);
+    lifted->info = f.info;
+    return lifted;
+  }
+
+ private:
+  static void see(const StructInfo& info, std::unordered_set<const SymVarNode*>& scope) {
+    if (info != nullptr) for_each_var(info, [&](const SymVar& var) { scope.insert(var.get()); });
+  }
+
+  Expr sequence(const Seq& seq, std::unordered_set<const SymVarNode*>& scope, std::string_view name) {
+    std::vector<BindingBlock> blocks = seq.blocks;
+    for (auto& block : blocks)
+      for (auto& binding : block.bindings) {
+        see(binding.cast, scope);
+        if (const auto* nested = as<Function>(binding.value)) {
+          binding.value = closure(*nested, binding, scope, name);
+        } else if (const auto* branch = as<If>(binding.value)) {
+          auto then_scope = scope;
+          auto else_scope = scope;
+          Expr lifted = std::make_shared<If>(branch->condition, sequence(*as<Seq>(branch->then_branch), then_scope, name),
+                                             sequence(*as<Seq>(branch->else_branch), else_scope, name), branch->span);
+          lifted->info = branch->info;
+          binding.value = std::move(lifted);
+        }
+        if (binding.var != nullptr) see(binding.var->info, scope);
+      }
+    Expr result = std::make_shared<Seq>(std::move(blocks), seq.body, seq.span);
+    result->info = seq.info;
+    return result;
+  }
+
+  // Moves the function to the module, its captures behind its parameters, and gives the call that makes the closure.
+  Expr closure(const Function& nested, const Binding& binding, const std::unordered_set<const SymVarNode*>& scope, std::string_view outer) {
+    const Var* self = binding.var.get();
+    const std::string stem = self != nullptr ? self->name : "fn";
+    const std::string name = module_->fresh_name(std::string(outer) + "." + stem);
+    module_->set({name, std::make_shared<Function>(nested), nullptr, false, nested.span});
+
+    const Expr global = std::make_shared<GlobalVar>(name, nested.span);
+    std::vector<Expr> captured = {global};
+    std::vector<Expr> inside = {global};
+    std::vector<VarRef> params = nested.params;
+    Renamer renamer;
+    bool recursive = false;
+    const Expr whole = std::make_shared<Function>(nested);
+    // free_vars leaves out what the function binds, which includes no variable of an enclosing scope.
+    for (const auto& var : analysis::free_vars(whole)) {
+      if (var.get() == self) {
+        recursive = true;
+        continue;
+      }
+      const auto param = std::make_shared<Var>(var->name, var->annotation, false, var->span);
+      param->info = var->info;
+      renamer.replace(var.get(), param);
+      captured.push_back(var);
+      inside.push_back(param);
+      params.push_back(param);
+    }
+    for (const auto& sym : analysis::mentioned_sym_vars(whole)) {
+      if (!scope.contains(sym.get())) continue;
+      const Expr value = std::make_shared<PrimValue>(PrimExpr(sym), nested.span);
+      value->info = prim_info(DType::Int64, PrimExpr(sym));
+      const auto param = std::make_shared<Var>(sym->name, value->info, false, nested.span);
+      param->info = value->info;
+      captured.push_back(value);
+      inside.push_back(value);
+      params.push_back(param);
+    }
+    if (recursive) {
+      const auto again = std::make_shared<Var>(stem, nullptr, false, nested.span);
+      again->info = nested.info;
+      renamer.replace(self, again);
+      Expr body = renamer.expr(nested.body);
+      const auto& seq = *as<Seq>(body);
+      std::vector<BindingBlock> blocks = {{false, {{again, make_closure(inside, nested), nullptr, nested.span}}}};
+      blocks.insert(blocks.end(), seq.blocks.begin(), seq.blocks.end());
+      Expr with_self = std::make_shared<Seq>(std::move(blocks), seq.body, seq.span);
+      with_self->info = seq.info;
+      finish(name, nested, std::move(params), std::move(with_self), inside.size() - 1);
+    } else {
+      finish(name, nested, std::move(params), renamer.expr(nested.body), inside.size() - 1);
+    }
+    return make_closure(captured, nested);
+  }
+
+  void finish(const std::string& name, const Function& nested, std::vector<VarRef> params, Expr body, size_t captures) {
+    Attrs attrs = nested.attrs;
+    attrs[std::string(kCaptures)] = static_cast<int64_t>(captures);
+    Function whole(std::move(params), std::move(body), nested.result, nested.pure, std::move(attrs), nested.span);
+    whole.info = nested.info;
+    module_->set({name, function(whole, {}, name), nullptr, false, nested.span});
+  }
+
+  static Expr make_closure(std::vector<Expr> args, const Function& nested) {
+    const auto callee = std::make_shared<OpExpr>(ops::find("make_closure"), nested.span);
+    Expr call = std::make_shared<Call>(callee, std::move(args), Attrs{}, std::vector<StructInfo>{}, nested.span);
+    call->info = nested.info;
+    return call;
+  }
+
+  Module* module_;
+};
+
+}  // namespace
+
+Module lift_lambdas(Module module, PassContext&) {
+  Module result = module;
+  Lifter lifter(result);
+  for (const auto& definition : module.definitions()) {
+    if (definition.function == nullptr) continue;
+    Definition lifted = definition;
+    lifted.function = lifter.function(*definition.function, {}, definition.name);
+    result.set(std::move(lifted));
+  }
+  result.form = Form::Lowered;
+  return result;
+}
+
+}  // namespace ingot::transform
