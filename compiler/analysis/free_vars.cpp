@@ -5,7 +5,8 @@
 namespace ingot::analysis {
 namespace {
 
-// Walks an expression once and collects what is used; what is bound inside is known before it is used, because a program is in scope order.
+// Walks an expression once and collects what is used; what is bound inside is known before it is used, because a
+// program is in scope order.
 class Collector {
  public:
   std::vector<ir::VarRef> vars;
@@ -14,15 +15,21 @@ class Collector {
   void expr(const ir::Expr& e) {
     if (e == nullptr) return;
     switch (e->kind) {
-      case ir::ExprKind::Var: use(std::static_pointer_cast<const ir::Var>(e)); break;
+      case ir::ExprKind::Var:
+        use(std::static_pointer_cast<const ir::Var>(e));
+        break;
       case ir::ExprKind::Tuple:
         for (const auto& field : ir::as<ir::Tuple>(e)->fields) expr(field);
         break;
-      case ir::ExprKind::Seq: sequence(*ir::as<ir::Seq>(e)); break;
+      case ir::ExprKind::Seq:
+        sequence(*ir::as<ir::Seq>(e));
+        break;
       case ir::ExprKind::PrimValue:
         if (const auto* dim = std::get_if<PrimExpr>(&ir::as<ir::PrimValue>(e)->value)) use(*dim);
         break;
-      case ir::ExprKind::Function: function(*ir::as<ir::Function>(e)); break;
+      case ir::ExprKind::Function:
+        function(*ir::as<ir::Function>(e));
+        break;
       case ir::ExprKind::If: {
         const auto& branch = *ir::as<ir::If>(e);
         expr(branch.condition);
@@ -43,13 +50,16 @@ class Collector {
       case ir::ExprKind::Shape:
         for (const auto& dim : ir::as<ir::Shape>(e)->dims) use(dim);
         break;
-      case ir::ExprKind::TupleGetItem: expr(ir::as<ir::TupleGetItem>(e)->tuple); break;
+      case ir::ExprKind::TupleGetItem:
+        expr(ir::as<ir::TupleGetItem>(e)->tuple);
+        break;
       case ir::ExprKind::Constant:
       case ir::ExprKind::GlobalVar:
       case ir::ExprKind::String:
       case ir::ExprKind::DataType:
       case ir::ExprKind::NullValue:
-      case ir::ExprKind::Op: break;
+      case ir::ExprKind::Op:
+        break;
     }
   }
 

@@ -19,7 +19,8 @@ class Walk {
   void sequence(const ir::Seq& seq, LiveSet& live) {
     use(free_vars(seq.body), live, result_.dies_at_body[&seq]);
     for (auto block = seq.blocks.rbegin(); block != seq.blocks.rend(); ++block)
-      for (auto binding = block->bindings.rbegin(); binding != block->bindings.rend(); ++binding) this->binding(*binding, live);
+      for (auto binding = block->bindings.rbegin(); binding != block->bindings.rend(); ++binding)
+        this->binding(*binding, live);
   }
 
  private:

@@ -8,7 +8,8 @@ namespace ingot::analysis {
 
 // Where the variables of one function of normal form die. A variable that is never used dies at its own binding.
 //
-// Symbolic variables are not part of it. Nested functions count as uses of what they capture. Linear in the size of the function, apart from the live sets at branches.
+// Symbolic variables are not part of it. Nested functions count as uses of what they capture. Linear in the size of the
+// function, apart from the live sets at branches.
 struct Liveness {
   // Variables whose last use on this path is the binding (its value, or the binding itself where it is never used).
   std::unordered_map<const ir::Binding*, std::vector<const ir::Var*>> dies_at;

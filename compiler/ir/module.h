@@ -27,6 +27,9 @@ struct Definition {
   Span span;
 };
 
+// The attribute of a lifted function that counts how many of its last parameters are captures.
+inline constexpr std::string_view kCaptures = "ingot.captures";
+
 // The functions of a program in the order of the text; names are unique.
 class Module {
  public:

@@ -21,7 +21,8 @@ class Renamer {
         const auto found = map_.find(as<Var>(e));
         return found == map_.end() ? e : found->second;
       }
-      case ExprKind::Tuple: return typed(e, std::make_shared<Tuple>(list(as<Tuple>(e)->fields), e->span));
+      case ExprKind::Tuple:
+        return typed(e, std::make_shared<Tuple>(list(as<Tuple>(e)->fields), e->span));
       case ExprKind::Seq: {
         const auto& seq = *as<Seq>(e);
         std::vector<BindingBlock> blocks = seq.blocks;
@@ -31,7 +32,8 @@ class Renamer {
       }
       case ExprKind::If: {
         const auto& branch = *as<If>(e);
-        return typed(e, std::make_shared<If>(expr(branch.condition), expr(branch.then_branch), expr(branch.else_branch), e->span));
+        return typed(e, std::make_shared<If>(expr(branch.condition), expr(branch.then_branch), expr(branch.else_branch),
+                                             e->span));
       }
       case ExprKind::Call: {
         const auto& call = *as<Call>(e);
@@ -43,7 +45,8 @@ class Renamer {
         const auto& item = *as<TupleGetItem>(e);
         return typed(e, std::make_shared<TupleGetItem>(expr(item.tuple), item.index, e->span));
       }
-      default: return e;
+      default:
+        return e;
     }
   }
 
@@ -69,7 +72,8 @@ class Lifter {
   // `scope` holds the symbolic variables of the enclosing functions: what is mentioned of them inside is captured.
   FunctionRef function(const Function& f, std::unordered_set<const SymVarNode*> scope, std::string_view name) {
     for (const auto& param : f.params) see(param->info, scope);
-    auto lifted = std::make_shared<Function>(f.params, sequence(*as<Seq>(f.body), scope, name), f.result, f.pure, f.attrs, f.span);
+    auto lifted = std::make_shared<Function>(f.params, sequence(*as<Seq>(f.body), scope, name), f.result, f.pure,
+                                             f.attrs, f.span);
     lifted->info = f.info;
     return lifted;
   }
@@ -89,8 +93,9 @@ class Lifter {
         } else if (const auto* branch = as<If>(binding.value)) {
           auto then_scope = scope;
           auto else_scope = scope;
-          Expr lifted = std::make_shared<If>(branch->condition, sequence(*as<Seq>(branch->then_branch), then_scope, name),
-                                             sequence(*as<Seq>(branch->else_branch), else_scope, name), branch->span);
+          Expr lifted =
+              std::make_shared<If>(branch->condition, sequence(*as<Seq>(branch->then_branch), then_scope, name),
+                                   sequence(*as<Seq>(branch->else_branch), else_scope, name), branch->span);
           lifted->info = branch->info;
           binding.value = std::move(lifted);
         }
@@ -102,7 +107,8 @@ class Lifter {
   }
 
   // Moves the function to the module, its captures behind its parameters, and gives the call that makes the closure.
-  Expr closure(const Function& nested, const Binding& binding, const std::unordered_set<const SymVarNode*>& scope, std::string_view outer) {
+  Expr closure(const Function& nested, const Binding& binding, const std::unordered_set<const SymVarNode*>& scope,
+               std::string_view outer) {
     const Var* self = binding.var.get();
     const std::string stem = self != nullptr ? self->name : "fn";
     const std::string name = module_->fresh_name(std::string(outer) + "." + stem);

@@ -1,0 +1,119 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "compiler/analysis/liveness.h"
+#include "compiler/codegen/registers.h"
+#include "compiler/codegen/tables.h"
+#include "compiler/ir/module.h"
+#include "vm/isa/encode.h"
+
+namespace ingot::codegen {
+
+// Who answers for what a register holds.
+//   Plain     nothing to release: a scalar, a prim, none
+//   Counted   this frame: it must be killed, moved or returned
+//   Param     this frame, but it may be an alias that the caller keeps: `own` before it escapes
+//   Constant  nobody: uncounted, may escape
+//   Arena     the frame's segment: must not escape
+enum class Hold : uint8_t { Plain, Counted, Param, Constant, Arena };
+
+struct Place {
+  vm::Register reg = 0;
+  Hold hold = Hold::Plain;
+};
+
+// A value that needs no count whatever it is: a rank-0 tensor of known numeric dtype, or a prim. Its register is always
+// Plain: what cannot be known from the instruction that made it is checked at once.
+bool is_plain(const StructInfo& info);
+
+// Emits the code of one function of form Lowered.
+//
+// Structured control flow and liveness decide everything in one forward walk: a value is moved at its last use, killed
+// where it dies unused, and a branch kills what only the other one needs. Arguments of calls are put together above all
+// live registers.
+class FunctionEmitter {
+ public:
+  FunctionEmitter(Tables& tables, const ir::Module& module, const ir::Definition& definition);
+  vm::Function emit();
+
+ private:
+  // function_emitter.cpp: entry, sequences, branches, exit
+  void entry();
+  void plan();
+  void sequence(const ir::Seq& seq, bool tail, std::optional<vm::Register> dest);
+  void binding(const ir::Binding& binding);
+  bool tail_binding(const ir::Binding& binding);
+  void finish_tail(const ir::Seq& seq);
+  void branch(const ir::If& e, std::optional<vm::Register> dest, bool tail);
+  bool return_check_needed(const StructInfo& given) const;
+  void mark(const ir::Span& span);
+
+  // emit_values.cpp: leaves and where they are held
+  Place produce(const ir::Expr& e, const ir::Var* bound, std::optional<vm::Register> dest = {});
+  vm::Register read(const ir::Expr& leaf);
+  vm::Register own(const ir::Expr& leaf, std::optional<vm::Register> dest = {});
+  void pass(const ir::Expr& leaf, vm::Register slot);
+  Place settle(Place place, const StructInfo& info);
+  void begin_uses(const ir::Expr& value);
+  bool moves(const ir::Var* var);
+  void release_temporaries();
+  void drop(Place place);
+  void kill(const ir::Var* var);
+  vm::Register target(std::optional<vm::Register> dest) { return dest ? *dest : registers_.take(); }
+  const Place& place_of(const ir::Var* var) const;
+  void load_tensor_constant(const ir::Constant& constant, vm::Register dest);
+
+  // emit_calls.cpp
+  Place call(const ir::Call& e, const ir::Var* bound, std::optional<vm::Register> dest);
+  Place call_operator(const ir::Call& e, const ir::Op& op, const ir::Var* bound, std::optional<vm::Register> dest);
+  Place call_scalar(const ir::Call& e, const ir::Op& op, std::optional<vm::Register> dest);
+  Place call_packed(const ir::Call& e, const ir::ExternFunc& callee, std::span<const ir::Expr> args,
+                    std::optional<vm::Register> dest);
+  Place call_function(const ir::Call& e, std::optional<vm::Register> dest);
+  void tail_call(const ir::Call& e);
+  vm::Register window(const ir::Call& e);
+
+  // emit_tensors.cpp: dimensions, checks, allocation, kernels
+  vm::Register dim(const PrimExpr& expr);
+  std::vector<vm::Register> dims(std::span<const PrimExpr> exprs);
+  void eval_dim(const PrimExpr& expr, vm::Register dest);
+  uint32_t storage(DType dtype, std::span<const PrimExpr> dims);
+  uint32_t check(const StructInfo& info, bool binds, std::vector<vm::Register>& vars);
+  void check_value(vm::Register reg, const StructInfo& info, bool binds);
+  Place allocate(const StructInfo& info, bool escapes);
+  Place call_kernel(KernelCall kernel, std::span<const ir::Expr> inputs, std::span<const StructInfo> outputs,
+                    const ir::Var* bound, std::optional<vm::Register> dest);
+  Place call_tir(const ir::Call& e, const ir::Var* bound, std::optional<vm::Register> dest);
+  Place view(const ir::Call& e, std::optional<vm::Register> dest);
+  bool planned(std::span<const PrimExpr> dims) const;
+  void note_vars(const PrimExpr& expr);
+  void note_vars(const StructInfo& info);
+
+  Tables* tables_;
+  const ir::Module* module_;
+  const ir::Definition* definition_;
+  const ir::Function* source_;
+  vm::Function function_;
+  vm::CodeBuilder code_;
+  Registers registers_;
+  analysis::Liveness liveness_;
+  std::unordered_set<const ir::Var*> escaping_;
+
+  std::unordered_map<const ir::Var*, Place> places_;
+  std::unordered_map<const SymVarNode*, vm::Register> dims_;
+  std::unordered_set<const SymVarNode*> plan_vars_;
+  std::unordered_set<const SymVarNode*> noted_vars_;
+  std::unordered_map<std::string, uint32_t> storages_;
+
+  // Of the binding that is being emitted.
+  std::unordered_set<const ir::Var*> dying_;
+  std::unordered_map<const ir::Var*, size_t> uses_left_;
+  std::vector<Place> temporaries_;
+};
+
+}  // namespace ingot::codegen
