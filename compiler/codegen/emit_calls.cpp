@@ -11,7 +11,7 @@ using vm::Register;
 
 Place FunctionEmitter::call(const Call& e, const Var* bound, std::optional<Register> dest) {
   if (const auto* op = as<OpExpr>(e.callee)) return call_operator(e, *op->op, bound, dest);
-  if (const auto* callee = as<ExternFunc>(e.callee)) return call_packed(e, *callee, e.args, dest);
+  if (const auto* callee = as<ExternFunc>(e.callee)) return call_packed(e, callee, e.args, dest);
   return call_function(e, dest);
 }
 
@@ -24,7 +24,7 @@ Place FunctionEmitter::call_operator(const Call& e, const Op& op, const Var* bou
     for (size_t i = 1; i < e.args.size(); ++i) captures.push_back(own(e.args[i]));
     const Register reg = target(dest);
     code_.emit(Opcode::MakeClosure, reg, tables_->function(as<GlobalVar>(e.args[0])->name), captures);
-    for (const Register capture : captures) registers_.free(capture);
+    for (const Register capture : captures) registers_.release(capture);
     return {reg, Hold::Counted};
   }
   if (op.name == "call_builtin") {
@@ -40,7 +40,7 @@ Place FunctionEmitter::call_operator(const Call& e, const Op& op, const Var* bou
   if (op.name == "call_packed" || op.name == "call_pure_packed") {
     const auto* callee = as<ExternFunc>(e.args[0]);
     if (callee == nullptr) fail(ErrorCode::Unsupported, "{}: the callee must be an extern function", op.name);
-    return call_packed(e, *callee, std::span(e.args).subspan(1), dest);
+    return call_packed(e, callee, std::span(e.args).subspan(1), dest);
   }
   if (!op.scalar_instruction.empty()) return call_scalar(e, op, dest);
   fail(ErrorCode::Internal, "code generation: operator {} was not legalized", op.name);
@@ -98,17 +98,17 @@ Place FunctionEmitter::call_function(const Call& e, std::optional<Register> dest
   if (global != nullptr && tables_->prim_func(global->name) != nullptr)
     fail(ErrorCode::Unsupported, "@{} is a PrimFunc: call it through call_tir", global->name);
   // A callee in a register is consumed by the call: it is made the frame's own first.
-  const std::optional<Register> callee = global == nullptr ? std::optional(own(e.callee)) : std::nullopt;
+  const Register callee = global == nullptr ? own(e.callee) : Register{0};
   const Register base = window(e);
-  for (size_t i = 0; i < e.args.size(); ++i) registers_.free(static_cast<Register>(base + i));
+  for (size_t i = 0; i < e.args.size(); ++i) registers_.release(static_cast<Register>(base + i));
   bool known_plain = false;
   if (global != nullptr) {
     code_.emit(Opcode::Call, base, tables_->function(global->name));
     const auto* definition = module_->find(global->name);
     known_plain = is_plain(definition->function->info->result);
   } else {
-    code_.emit(Opcode::CallValue, base, *callee, static_cast<int64_t>(e.args.size()));
-    registers_.free(*callee);
+    code_.emit(Opcode::CallValue, base, callee, static_cast<int64_t>(e.args.size()));
+    registers_.release(callee);
   }
   registers_.claim(base);
   Place place{base, Hold::Counted};
@@ -121,10 +121,10 @@ Place FunctionEmitter::call_function(const Call& e, std::optional<Register> dest
   const Register low = dest ? *dest : registers_.take();
   if (low < base || dest) {
     code_.emit(Opcode::Move, low, base);
-    registers_.free(base);
+    registers_.release(base);
     place.reg = low;
   } else {
-    registers_.free(low);
+    registers_.release(low);
   }
   return place;
 }
@@ -133,7 +133,7 @@ void FunctionEmitter::tail_call(const Call& e) {
   const auto* global = as<GlobalVar>(e.callee);
   if (global != nullptr && tables_->prim_func(global->name) != nullptr)
     fail(ErrorCode::Unsupported, "@{} is a PrimFunc: call it through call_tir", global->name);
-  const std::optional<Register> callee = global == nullptr ? std::optional(own(e.callee)) : std::nullopt;
+  const Register callee = global == nullptr ? own(e.callee) : Register{0};
   const Register base = registers_.top();
   registers_.reserve(size_t{base} + std::max<size_t>(1, e.args.size()));
   for (size_t i = 0; i < e.args.size(); ++i) registers_.claim(static_cast<Register>(base + i));
@@ -153,7 +153,7 @@ void FunctionEmitter::tail_call(const Call& e) {
   if (global != nullptr) {
     code_.emit(Opcode::TailCall, base, tables_->function(global->name));
   } else {
-    code_.emit(Opcode::TailCallValue, base, *callee, static_cast<int64_t>(e.args.size()));
+    code_.emit(Opcode::TailCallValue, base, callee, static_cast<int64_t>(e.args.size()));
   }
 }
 

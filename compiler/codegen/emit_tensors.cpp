@@ -144,14 +144,14 @@ Place FunctionEmitter::call_kernel(KernelCall kernel, std::span<const Expr> inpu
   if (results.size() == 1 && !dest) return results[0];
   if (results.size() == 1) {
     code_.emit(Opcode::Move, *dest, results[0].reg);
-    registers_.free(results[0].reg);
+    registers_.release(results[0].reg);
     return {*dest, results[0].hold};
   }
   std::vector<Register> fields;
   for (const Place& result : results) fields.push_back(result.reg);
   const Register reg = target(dest);
   code_.emit(Opcode::MakeTuple, reg, fields);
-  for (const Register field : fields) registers_.free(field);
+  for (const Register field : fields) registers_.release(field);
   return {reg, Hold::Counted};
 }
 

@@ -57,7 +57,7 @@ Place FunctionEmitter::produce(const Expr& e, const Var* bound, std::optional<Re
       const auto& fields = as<Tuple>(e)->fields;
       std::vector<Register> regs;
       for (const auto& field : fields) regs.push_back(own(field));
-      for (const Register reg : regs) registers_.free(reg);
+      for (const Register reg : regs) registers_.release(reg);
       const Register result = target(dest);
       if (std::find(regs.begin(), regs.end(), result) == regs.end()) {
         code_.emit(Opcode::MakeTuple, result, regs);
@@ -159,7 +159,7 @@ Register FunctionEmitter::own(const Expr& leaf, std::optional<Register> dest) {
   const bool move = moves(var);
   if (move) {
     places_.erase(var);
-    registers_.free(place.reg);
+    registers_.release(place.reg);
     if (place.hold == Hold::Plain || place.hold == Hold::Counted) {
       if (dest) {
         code_.emit(Opcode::Move, *dest, place.reg);
@@ -172,7 +172,7 @@ Register FunctionEmitter::own(const Expr& leaf, std::optional<Register> dest) {
       registers_.claim(place.reg);
       const Register reg = target(dest);
       code_.emit(Opcode::Own, reg, place.reg);
-      registers_.free(place.reg);
+      registers_.release(place.reg);
       return reg;
     }
     registers_.claim(place.reg);
@@ -182,11 +182,11 @@ Register FunctionEmitter::own(const Expr& leaf, std::optional<Register> dest) {
     const Register alias = registers_.take();
     code_.emit(Opcode::Alias, alias, place.reg);
     code_.emit(Opcode::Own, reg, alias);
-    registers_.free(alias);
+    registers_.release(alias);
   } else {
     code_.emit(Opcode::Copy, reg, place.reg);
   }
-  if (move) registers_.free(place.reg);
+  if (move) registers_.release(place.reg);
   return reg;
 }
 
@@ -207,14 +207,14 @@ void FunctionEmitter::pass(const Expr& leaf, Register slot) {
   if (place.hold == Hold::Param && moves(var)) {
     code_.emit(Opcode::Move, slot, place.reg);
     places_.erase(var);
-    registers_.free(place.reg);
+    registers_.release(place.reg);
     return;
   }
   if (place.hold == Hold::Param) {
     const Register alias = registers_.take();
     code_.emit(Opcode::Alias, alias, place.reg);
     code_.emit(Opcode::Own, slot, alias);
-    registers_.free(alias);
+    registers_.release(alias);
     return;
   }
   own(leaf, slot);
@@ -278,7 +278,7 @@ void FunctionEmitter::release_temporaries() {
 
 void FunctionEmitter::drop(Place place) {
   if (place.hold == Hold::Counted || place.hold == Hold::Param) code_.emit(Opcode::Kill, place.reg);
-  registers_.free(place.reg);
+  registers_.release(place.reg);
 }
 
 void FunctionEmitter::kill(const Var* var) {

@@ -109,7 +109,7 @@ void FunctionEmitter::sequence(const Seq& seq, bool tail, std::optional<Register
     const Register reg = own(seq.body, dest);
     if (reg != *dest) {
       code_.emit(Opcode::Move, *dest, reg);
-      registers_.free(reg);
+      registers_.release(reg);
     }
     release_temporaries();
   }
@@ -214,7 +214,7 @@ void FunctionEmitter::branch(const If& e, std::optional<Register> dest, bool tai
   if (!tail) {
     code_.bind(end);
     for (const auto& [var, reg] : dims_)
-      if (!dims.contains(var)) registers_.free(reg);
+      if (!dims.contains(var)) registers_.release(reg);
     dims_ = dims;
   }
   dying_.clear();

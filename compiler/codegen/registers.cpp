@@ -22,7 +22,7 @@ void Registers::claim(vm::Register index) {
   top_ = std::max(top_, size_t{index} + 1);
 }
 
-void Registers::free(vm::Register index) {
+void Registers::release(vm::Register index) {
   used_[index] = false;
   lowest_free_ = std::min(lowest_free_, size_t{index});
   while (top_ > 0 && !used_[top_ - 1]) --top_;

@@ -11,7 +11,7 @@ class Registers {
   vm::Register take();
   // A particular one, which must be free.
   void claim(vm::Register index);
-  void free(vm::Register index);
+  void release(vm::Register index);
   // The first register above everything in use: where a call's window begins.
   vm::Register top() const;
   // Makes sure that the frame has registers up to `end`, not included.
