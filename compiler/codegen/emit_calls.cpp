@@ -11,7 +11,7 @@ using vm::Register;
 
 Place FunctionEmitter::call(const Call& e, const Var* bound, std::optional<Register> dest) {
   if (const auto* op = as<OpExpr>(e.callee)) return call_operator(e, *op->op, bound, dest);
-  if (const auto* callee = as<ExternFunc>(e.callee)) return call_packed(e, callee, e.args, dest);
+  if (const auto* callee = as<ExternFunc>(e.callee)) return call_packed(e, *callee, e.args, dest);
   return call_function(e, dest);
 }
 
@@ -40,7 +40,7 @@ Place FunctionEmitter::call_operator(const Call& e, const Op& op, const Var* bou
   if (op.name == "call_packed" || op.name == "call_pure_packed") {
     const auto* callee = as<ExternFunc>(e.args[0]);
     if (callee == nullptr) fail(ErrorCode::Unsupported, "{}: the callee must be an extern function", op.name);
-    return call_packed(e, callee, std::span(e.args).subspan(1), dest);
+    return call_packed(e, *callee, std::span(e.args).subspan(1), dest);
   }
   if (!op.scalar_instruction.empty()) return call_scalar(e, op, dest);
   fail(ErrorCode::Internal, "code generation: operator {} was not legalized", op.name);
