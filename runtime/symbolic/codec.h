@@ -1,5 +1,6 @@
 #pragma once
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "runtime/base/bytes.h"
@@ -15,13 +16,15 @@ class SymVarTable {
   // CorruptFile where there is none.
   const SymVar& var(uint32_t id) const;
   std::span<const SymVar> vars() const { return vars_; }
-  void add(SymVar var) { vars_.push_back(std::move(var)); }
+  void add(SymVar var);
 
  private:
   std::vector<SymVar> vars_;
+  std::unordered_map<const SymVarNode*, uint32_t> ids_;
 };
 
-// Reading limits the depth of nesting to 256 and checks every number: CorruptFile otherwise.
+// Reading checks every number, limits the nesting of expressions (kMaxExprDepth) and of StructInfo (2048), and accepts
+// of a StructInfo only the parts that belong to its kind: CorruptFile otherwise.
 void encode(ByteWriter& out, const PrimExpr& expr, SymVarTable& vars);
 PrimExpr decode_prim_expr(ByteReader& in, const SymVarTable& vars);
 void encode(ByteWriter& out, const StructInfo& info, SymVarTable& vars);

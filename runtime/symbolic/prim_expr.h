@@ -49,7 +49,7 @@ struct PrimExprNode;
 // Expressions are nested at most kMaxExprDepth deep and have at most kMaxExprNodes nodes (shared ones counted each
 // time), so that walks may recurse: building more is Unsupported.
 inline constexpr uint32_t kMaxExprDepth = 256;
-inline constexpr uint32_t kMaxExprNodes = 1u << 16;
+inline constexpr uint32_t kMaxExprNodes = 4096;
 
 class PrimExpr {
  public:
@@ -72,6 +72,7 @@ class PrimExpr {
   bool is_const(int64_t value) const { return as_const() == value; }
   // Same node; structural equality is `same_expr`, equality of meaning is `prove_equal`.
   bool same_node(const PrimExpr& other) const { return node_ == other.node_; }
+  const PrimExprNode* node() const { return node_.get(); }  // as a key
 
  private:
   std::shared_ptr<const PrimExprNode> node_;

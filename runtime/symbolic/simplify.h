@@ -2,6 +2,7 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <vector>
 
 #include "runtime/symbolic/prim_expr.h"
 
@@ -13,8 +14,8 @@ struct Range {
   int64_t greatest;
 };
 
-// Facts about variables for simplifier and prover. Variables without an entry may be any int64 unless `assume_dims`
-// says that they are dimensions (>= 0).
+// Facts about variables for simplifier and prover. Variables without an entry may be any int64, or are dimensions (>=
+// 0) if the object was made by `dims`.
 class Assumptions {
  public:
   static Assumptions dims() {
@@ -23,10 +24,22 @@ class Assumptions {
     return a;
   }
   void bound(const SymVar& var, Range range);
+  // 0 <= var < extent, as for the index of a loop; `extent` may use variables with bounds of their own that were stated
+  // before. Where it is a plain variable, that one is at least 1.
+  void below(const SymVar& var, PrimExpr extent);
   Range of(const SymVar& var) const;
+
+  struct Below {
+    SymVar var;
+    PrimExpr extent;
+  };
+  // In the order in which they were stated.
+  std::span<const Below> extents() const { return extents_; }
 
  private:
   std::unordered_map<const SymVarNode*, Range> ranges_;
+  std::vector<SymVar> owners_;  // keep the keys of ranges_ alive
+  std::vector<Below> extents_;
   int64_t default_least_ = INT64_MIN;
 };
 
@@ -34,6 +47,9 @@ class Assumptions {
 // first occurrence, floor divisions resolved where divisibility or ranges decide them. `n + n` gives `2 * n` spelled `n
 // * 2`, `(n * 4) / 4` gives `n`, `(i * 16 + j) / 16` with j in [0, 15] gives i. Equal canonical forms mean equal
 // values; the reverse does not hold. Linear in practice; never fails (what would overflow stays as it is).
+//
+// A division stays where its divisor could be zero and nothing else would tell. Otherwise the canonical form has the
+// value of the expression wherever that has one; intermediate results may overflow in one of them alone.
 PrimExpr simplify(const PrimExpr& expr, const Assumptions& assumptions = Assumptions::dims());
 
 // The range of the values that the expression can take, conservative (it may be too wide).

@@ -1,0 +1,98 @@
+#include "runtime/symbolic/simplify.h"
+
+#include <algorithm>
+
+#include "runtime/base/error.h"
+#include "runtime/symbolic/interval.h"
+#include "runtime/symbolic/simplifier.h"
+
+namespace ingot {
+namespace {
+
+// What the rules cannot handle (an expression that would grow too deep) stays unproved.
+template <typename Attempt, typename Fallback>
+auto attempt_or(Attempt attempt, Fallback fallback) -> decltype(attempt()) {
+  try {
+    return attempt();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::Unsupported) throw;
+    return fallback;
+  }
+}
+
+}  // namespace
+
+void Assumptions::bound(const SymVar& var, Range range) {
+  if (ranges_.insert_or_assign(var.get(), range).second) owners_.push_back(var);
+}
+
+void Assumptions::below(const SymVar& var, PrimExpr extent) {
+  if (extent.op() == PrimOp::Var) {
+    Range positive = of(extent.var());
+    positive.least = std::max<int64_t>(positive.least, 1);
+    bound(extent.var(), positive);
+  }
+  const auto constant = extent.as_const();
+  bound(var, {0, constant && *constant > 0 ? *constant - 1 : INT64_MAX});
+  extents_.push_back({var, std::move(extent)});
+}
+
+Range Assumptions::of(const SymVar& var) const {
+  const auto found = ranges_.find(var.get());
+  return found == ranges_.end() ? Range{default_least_, INT64_MAX} : found->second;
+}
+
+PrimExpr simplify(const PrimExpr& expr, const Assumptions& assumptions) {
+  if (expr.op() == PrimOp::Const || expr.op() == PrimOp::Var) return expr;
+  return attempt_or(
+      [&] {
+        Simplifier simplifier(assumptions);
+        PrimExpr result = SumAlgebra::render(simplifier.normalize(expr));
+        return same_expr(result, expr) ? expr : result;
+      },
+      expr);
+}
+
+Range range_of(const PrimExpr& expr, const Assumptions& assumptions) {
+  Simplifier simplifier(assumptions);
+  const Range plain = simplifier.range(expr);
+  return attempt_or(
+      [&] {
+        const Range normal = simplifier.range(simplifier.normalize(expr));
+        const Range both{std::max(plain.least, normal.least), std::min(plain.greatest, normal.greatest)};
+        return both.least <= both.greatest ? both : plain;
+      },
+      plain);
+}
+
+Proof prove_equal(const PrimExpr& a, const PrimExpr& b, const Assumptions& assumptions) {
+  if (same_expr(a, b)) return Proof::Yes;
+  return attempt_or(
+      [&] {
+        Simplifier simplifier(assumptions);
+        const auto difference = simplifier.algebra().subtract(simplifier.normalize(a), simplifier.normalize(b));
+        if (!difference) return Proof::Unknown;
+        if (difference->is_const(0)) return Proof::Yes;
+        return simplifier.never_zero(*difference) ? Proof::No : Proof::Unknown;
+      },
+      Proof::Unknown);
+}
+
+Proof prove_less_equal(const PrimExpr& a, const PrimExpr& b, const Assumptions& assumptions) {
+  return attempt_or(
+      [&] {
+        Simplifier simplifier(assumptions);
+        const Sum x = simplifier.normalize(a);
+        const Sum y = simplifier.normalize(b);
+        if (simplifier.at_least(y, x)) return Proof::Yes;
+        return simplifier.at_least(x, y, 1) ? Proof::No : Proof::Unknown;
+      },
+      Proof::Unknown);
+}
+
+Proof prove_less(const PrimExpr& a, const PrimExpr& b, const Assumptions& assumptions) {
+  const Proof reverse = prove_less_equal(b, a, assumptions);
+  return reverse == Proof::Yes ? Proof::No : reverse == Proof::No ? Proof::Yes : Proof::Unknown;
+}
+
+}  // namespace ingot

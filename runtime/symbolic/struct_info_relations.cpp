@@ -1,0 +1,227 @@
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "runtime/symbolic/simplify.h"
+#include "runtime/symbolic/struct_info.h"
+
+namespace ingot {
+namespace {
+
+using VarSet = std::unordered_set<const SymVarNode*>;
+using VarMap = std::unordered_map<const SymVarNode*, PrimExpr>;
+
+Compatibility worse(Compatibility a, Compatibility b) { return std::min(a, b); }
+
+Compatibility compare(const PrimExpr& a, const PrimExpr& b) {
+  switch (prove_equal(a, b)) {
+    case Proof::Yes:
+      return Compatibility::Compatible;
+    case Proof::Unknown:
+      return Compatibility::Possibly;
+    case Proof::No:
+      break;
+  }
+  return Compatibility::Incompatible;
+}
+
+Compatibility compare(const std::vector<PrimExpr>& a, const std::vector<PrimExpr>& b) {
+  if (a.size() != b.size()) return Compatibility::Incompatible;
+  Compatibility result = Compatibility::Compatible;
+  for (size_t i = 0; i < a.size() && result != Compatibility::Incompatible; ++i)
+    result = worse(result, compare(a[i], b[i]));
+  return result;
+}
+
+// Pairs the variables that stand alone in `pattern` with what stands at the same place of `other`.
+void match(const StructInfo& pattern, const StructInfo& other, VarMap& matches) {
+  if (!pattern || !other || pattern->kind != other->kind) return;
+  const auto pair = [&](const PrimExpr& from, const PrimExpr& to) {
+    if (from.op() == PrimOp::Var) matches.try_emplace(from.var().get(), to);
+  };
+  if (pattern->dims && other->dims)
+    for (size_t i = 0; i < std::min(pattern->dims->size(), other->dims->size()); ++i)
+      pair((*pattern->dims)[i], (*other->dims)[i]);
+  if (pattern->value && other->value) pair(*pattern->value, *other->value);
+  for (size_t i = 0; i < std::min(pattern->fields.size(), other->fields.size()); ++i)
+    match(pattern->fields[i], other->fields[i], matches);
+}
+
+// The function with the variables of its parameters renamed to what `other` has at their places.
+StructInfo renamed_like(const StructInfo& func, const StructInfo& other) {
+  VarMap matches;
+  for (size_t i = 0; i < std::min(func->fields.size(), other->fields.size()); ++i)
+    match(func->fields[i], other->fields[i], matches);
+  return substitute(func, [&](const SymVar& var) -> std::optional<PrimExpr> {
+    const auto found = matches.find(var.get());
+    return found == matches.end() ? std::nullopt : std::optional(found->second);
+  });
+}
+
+// Both relations walk alike; they differ in what it means that the given side does not know what is expected.
+class Relation {
+ public:
+  explicit Relation(Compatibility unknown) : unknown_(unknown) {}
+
+  Compatibility operator()(const StructInfo& given, const StructInfo& expected) const {
+    if (given == expected || expected->kind == InfoKind::Object) return Compatibility::Compatible;
+    if (given->kind == InfoKind::Object) return unknown_;
+    if (given->kind != expected->kind) return Compatibility::Incompatible;
+    switch (expected->kind) {
+      case InfoKind::Object:
+        break;
+      case InfoKind::Tensor:
+        return worse(dtype(*given, *expected), shape(*given, *expected));
+      case InfoKind::Shape:
+        return shape(*given, *expected);
+      case InfoKind::Prim:
+        return worse(dtype(*given, *expected), value(*given, *expected));
+      case InfoKind::Tuple:
+        return fields(given->fields, expected->fields);
+      case InfoKind::Func:
+        return func(given, expected);
+    }
+    return Compatibility::Compatible;
+  }
+
+ private:
+  Compatibility dtype(const StructInfoNode& given, const StructInfoNode& expected) const {
+    if (expected.dtype == DType::None || given.dtype == expected.dtype) return Compatibility::Compatible;
+    return given.dtype == DType::None ? unknown_ : Compatibility::Incompatible;
+  }
+
+  Compatibility shape(const StructInfoNode& given, const StructInfoNode& expected) const {
+    if (given.rank && expected.rank && *given.rank != *expected.rank) return Compatibility::Incompatible;
+    if (given.dims && expected.dims) return compare(*given.dims, *expected.dims);
+    if (expected.dims || expected.shape_var) {
+      if (expected.shape_var && given.shape_var == expected.shape_var) return Compatibility::Compatible;
+      return given.dims || given.shape_var ? Compatibility::Possibly : unknown_;
+    }
+    return expected.rank && !given.rank ? unknown_ : Compatibility::Compatible;
+  }
+
+  Compatibility value(const StructInfoNode& given, const StructInfoNode& expected) const {
+    if (!expected.value) return Compatibility::Compatible;
+    return given.value ? compare(*given.value, *expected.value) : unknown_;
+  }
+
+  Compatibility fields(const std::vector<StructInfo>& given, const std::vector<StructInfo>& expected) const {
+    if (given.size() != expected.size()) return Compatibility::Incompatible;
+    Compatibility result = Compatibility::Compatible;
+    for (size_t i = 0; i < given.size(); ++i) result = worse(result, (*this)(given[i], expected[i]));
+    return result;
+  }
+
+  Compatibility func(const StructInfo& given, const StructInfo& expected) const {
+    if (expected->pure && !given->pure) return Compatibility::Incompatible;
+    if (!expected->has_params) return (*this)(given->result, expected->result);
+    if (!given->has_params) return worse(unknown_, (*this)(given->result, expected->result));
+    if (given->fields.size() != expected->fields.size()) return Compatibility::Incompatible;
+    const StructInfo named = renamed_like(given, expected);
+    return worse(fields(expected->fields, named->fields), (*this)(named->result, expected->result));
+  }
+
+  Compatibility unknown_;
+};
+
+StructInfo join_shapes(const StructInfo& a, const StructInfo& b) {
+  StructInfoNode node{.kind = a->kind};
+  if (a->dtype == b->dtype) node.dtype = a->dtype;
+  if (a->rank == b->rank) node.rank = a->rank;
+  if (a->dims && b->dims && compare(*a->dims, *b->dims) == Compatibility::Compatible) node.dims = a->dims;
+  if (a->shape_var == b->shape_var) node.shape_var = a->shape_var;
+  return std::make_shared<const StructInfoNode>(std::move(node));
+}
+
+VarSet bound_by_params(const StructInfo& func) {
+  VarSet bound;
+  for_each_binding_var(func, [&](const SymVar& var) { bound.insert(var.get()); });
+  return bound;
+}
+
+// The result without what depends on the parameters.
+StructInfo result_alone(const StructInfo& func) {
+  const VarSet bound = bound_by_params(func);
+  return erase_vars(func->result, [&](const SymVar& var) { return !bound.contains(var.get()); });
+}
+
+StructInfo join_funcs(const StructInfo& a, const StructInfo& b) {
+  const bool pure = a->pure && b->pure;
+  if (a->has_params && b->has_params && a->fields.size() == b->fields.size()) {
+    const StructInfo named = renamed_like(b, a);
+    const auto agree = [](const StructInfo& x, const StructInfo& y) {
+      return is_subtype(x, y) == Compatibility::Compatible && is_subtype(y, x) == Compatibility::Compatible;
+    };
+    if (std::ranges::equal(a->fields, named->fields, agree))
+      return func_info(a->fields, least_upper_bound(a->result, named->result), pure);
+  }
+  StructInfoNode node{.kind = InfoKind::Func, .has_params = false, .pure = pure};
+  node.result = least_upper_bound(result_alone(a), result_alone(b));
+  return std::make_shared<const StructInfoNode>(std::move(node));
+}
+
+}  // namespace
+
+Compatibility is_subtype(const StructInfo& sub, const StructInfo& super) {
+  return Relation(Compatibility::Incompatible)(sub, super);
+}
+
+Compatibility is_compatible(const StructInfo& given, const StructInfo& expected) {
+  return Relation(Compatibility::Possibly)(given, expected);
+}
+
+StructInfo least_upper_bound(const StructInfo& a, const StructInfo& b) {
+  if (a == b) return a;
+  if (a->kind != b->kind) return object_info();
+  switch (a->kind) {
+    case InfoKind::Object:
+      return a;
+    case InfoKind::Tensor:
+    case InfoKind::Shape:
+      return join_shapes(a, b);
+    case InfoKind::Prim: {
+      if (a->dtype != b->dtype) return object_info();
+      const bool same_value = a->value && b->value && compare(*a->value, *b->value) == Compatibility::Compatible;
+      return same_value ? a : prim_info(a->dtype);
+    }
+    case InfoKind::Tuple: {
+      if (a->fields.size() != b->fields.size()) return object_info();
+      std::vector<StructInfo> fields;
+      for (size_t i = 0; i < a->fields.size(); ++i) fields.push_back(least_upper_bound(a->fields[i], b->fields[i]));
+      return tuple_info(std::move(fields));
+    }
+    case InfoKind::Func:
+      return join_funcs(a, b);
+  }
+  return object_info();
+}
+
+StructInfo erase_vars(const StructInfo& info, const std::function<bool(const SymVar&)>& in_scope) {
+  if (!info) return info;
+  const auto leaves_scope = [&](const PrimExpr& expr) {
+    bool leaves = false;
+    for_each_var(expr, [&](const SymVar& var) { leaves |= !in_scope(var); });
+    return leaves;
+  };
+  if (info->kind == InfoKind::Func && info->has_params) {
+    const VarSet bound = bound_by_params(info);
+    const auto inside = [&](const SymVar& var) { return bound.contains(var.get()) || in_scope(var); };
+    std::vector<StructInfo> params;
+    for (const StructInfo& param : info->fields) params.push_back(erase_vars(param, inside));
+    StructInfo result = erase_vars(info->result, inside);
+    const bool unchanged = params == info->fields && result == info->result;
+    return unchanged ? info : func_info(std::move(params), std::move(result), info->pure);
+  }
+  StructInfoNode node = *info;
+  if (node.dims && std::ranges::any_of(*node.dims, leaves_scope)) node.dims.reset();
+  if (node.shape_var && !in_scope(node.shape_var)) node.shape_var.reset();
+  if (node.value && leaves_scope(*node.value)) node.value.reset();
+  for (StructInfo& field : node.fields) field = erase_vars(field, in_scope);
+  node.result = erase_vars(node.result, in_scope);
+  const bool unchanged = node.dims.has_value() == info->dims.has_value() && node.shape_var == info->shape_var &&
+                         node.value.has_value() == info->value.has_value() && node.fields == info->fields &&
+                         node.result == info->result;
+  return unchanged ? info : std::make_shared<const StructInfoNode>(std::move(node));
+}
+
+}  // namespace ingot
