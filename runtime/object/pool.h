@@ -27,9 +27,9 @@ class ObjectPool {
   ~ObjectPool() = default;
 };
 
-// Memory without a pool: aligned to 64. Throws OutOfMemory. The one place where objects, arenas and pools ask the
-// system; both functions stand alone in system_memory.cpp, so that a test program may define them itself (to count, to
-// fail).
+// Memory without a pool: aligned to 64. Throws OutOfMemory, always so above 512 GiB. The one place where objects,
+// arenas and pools ask the system; both functions stand alone in system_memory.cpp, so that a test program may define
+// them itself (to count, to fail).
 void* allocate_system(size_t bytes);
 void deallocate_system(void* memory) noexcept;
 

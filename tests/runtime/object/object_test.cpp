@@ -151,7 +151,7 @@ TEST(Object, TuplesCountBorrowedValues) {
   EXPECT_TRUE(tuple->fields()[0].counted());
 }
 
-TEST(Object, ASizeClassOfMemoryThatTheSystemRefusesIsOutOfMemory) {
+TEST(Object, MemoryThatTheSystemRefusesIsOutOfMemory) {
   try {
     allocate_system(size_t{1} << 60);
     FAIL();
