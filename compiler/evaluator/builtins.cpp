@@ -1,0 +1,58 @@
+#include "compiler/evaluator/builtins.h"
+
+#include "runtime/base/error.h"
+#include "runtime/tensor/value_text.h"
+
+namespace ingot::evaluator {
+namespace {
+
+std::string_view text_argument(const PackedArgs& args, size_t i, std::string_view function) {
+  if (args.size() <= i)
+    fail(ErrorCode::ArityMismatch, "{}: {} arguments were given, at least {} are needed", function, args.size(), i + 1);
+  if (args[i].kind != Kind::String) fail(ErrorCode::TypeError, "{}: argument {} must be a string", function, i);
+  return static_cast<const StringObject*>(args[i].object)->text();
+}
+
+Value last_argument(const PackedArgs& args, size_t count, std::string_view function) {
+  if (args.size() != count)
+    fail(ErrorCode::ArityMismatch, "{}: {} arguments were given, {} are needed", function, args.size(), count);
+  return args.copy(count - 1);
+}
+
+}  // namespace
+
+Value call_builtin(std::string_view name, std::span<const Value> args) {
+  if (name == "shape_of") {
+    if (args[0].kind() == Kind::Scalar) return Value(make_shape(nullptr, {}));
+    if (args[0].kind() != Kind::Tensor) fail(ErrorCode::TypeError, "shape_of: the argument is no tensor");
+    return Value(make_shape(nullptr, args[0].get<TensorObject>()->dims()));
+  }
+  fail(ErrorCode::Unsupported, "the evaluator has no builtin {}", name);
+}
+
+Ref<PackedFuncObject> ingot_function(std::string_view name, const std::function<void(std::string_view)>& log,
+                                     const std::function<void(std::string_view)>& print) {
+  if (name == "ingot.identity")
+    return make_packed_func("ingot.identity",
+                            [](const PackedArgs& args) { return last_argument(args, 1, "ingot.identity"); });
+  if (name == "ingot.fail")
+    return make_packed_func("ingot.fail", [](const PackedArgs& args) -> Value {
+      fail(ErrorCode::ForeignError, "{}", text_argument(args, 0, "ingot.fail"));
+    });
+  if (name == "ingot.log")
+    return make_packed_func("ingot.log", [log](const PackedArgs& args) {
+      Value result = last_argument(args, 2, "ingot.log");
+      if (log) log(text_argument(args, 0, "ingot.log"));
+      return result;
+    });
+  if (name == "ingot.print")
+    return make_packed_func("ingot.print", [print](const PackedArgs& args) {
+      std::string line;
+      for (size_t i = 0; i < args.size(); ++i) line += (i == 0 ? "" : " ") + value_text(args[i]);
+      if (print) print(line);
+      return Value(ingot::make_tuple(nullptr, {}));
+    });
+  return {};
+}
+
+}  // namespace ingot::evaluator

@@ -1,0 +1,272 @@
+#include "compiler/evaluator/evaluator.h"
+
+#include <memory>
+
+#include "compiler/evaluator/builtins.h"
+#include "compiler/evaluator/match.h"
+#include "compiler/evaluator/operators.h"
+#include "compiler/ir/op.h"
+#include "runtime/base/error.h"
+
+namespace ingot::evaluator {
+namespace {
+
+using namespace ir;
+
+// What is in scope: a closure keeps a copy of all of it.
+struct Environment {
+  std::unordered_map<const Var*, Value> vars;
+  SymValues dims;
+};
+
+// The evaluator's closures travel through the language as opaque objects of kind Object.
+struct ClosureValue {
+  FunctionRef function;
+  Environment captured;
+  const Var* self;  // the variable that it is bound to, if any
+};
+
+class Evaluator {
+ public:
+  Evaluator(const Module& module, const Options& options) : module_(&module), options_(&options) {}
+
+  Value call_global(std::string_view name, std::vector<Value> args) {
+    const Definition* definition = module_->find(name);
+    if (definition == nullptr || definition->function == nullptr)
+      fail(ErrorCode::InvalidArgument, "there is no function @{}", name);
+    return enter(*definition->function, {}, std::move(args), fmt::format("@{}", name));
+  }
+
+ private:
+  Value enter(const Function& f, Environment env, std::vector<Value> args, const std::string& name) {
+    if (args.size() != f.params.size())
+      fail(ErrorCode::ArityMismatch, "{} takes {} arguments, {} were given", name, f.params.size(), args.size());
+    for (size_t i = 0; i < args.size(); ++i) bind_dims(args[i], param_info(f, i), env.dims);
+    for (size_t i = 0; i < args.size(); ++i) {
+      require(args[i], param_info(f, i), env.dims, MatchAt::Entry, fmt::format("{}: %{}", name, f.params[i]->name),
+              func_info());
+      env.vars.insert_or_assign(f.params[i].get(), std::move(args[i]));
+    }
+    Value result = value(f.body, env);
+    if (f.result != nullptr)
+      require(result, f.result, env.dims, MatchAt::Cast, fmt::format("the result of {}", name), func_info());
+    return result;
+  }
+
+  static const StructInfo& param_info(const Function& f, size_t i) {
+    return f.params[i]->annotation != nullptr ? f.params[i]->annotation : f.params[i]->info;
+  }
+
+  static std::function<StructInfo(const Value&)> func_info() {
+    return [](const Value& value) -> StructInfo {
+      const auto* closure = as_closure(value);
+      return closure == nullptr ? nullptr : closure->function->info;
+    };
+  }
+
+  static const ClosureValue* as_closure(const Value& value) {
+    if (value.kind() != Kind::Object) return nullptr;
+    return static_cast<const ClosureValue*>(value.get<OpaqueObject>()->payload.get());
+  }
+
+  static Value make_closure(FunctionRef function, Environment env, const Var* self) {
+    return Value(
+        make_opaque(nullptr, std::make_shared<ClosureValue>(ClosureValue{std::move(function), std::move(env), self})));
+  }
+
+  Value call_value(const Value& callee, std::vector<Value> args) {
+    if (callee.kind() == Kind::PackedFunc) {
+      std::vector<Slot> slots;
+      for (const auto& arg : args) slots.push_back(arg.slot());
+      return callee.get<PackedFuncObject>()->function(PackedArgs(slots, nullptr));
+    }
+    const auto* closure = as_closure(callee);
+    if (closure == nullptr) fail(ErrorCode::TypeError, "{} is called, but it is no function", to_text(info_of(callee)));
+    Environment env = closure->captured;
+    if (closure->self != nullptr) env.vars.insert_or_assign(closure->self, callee);
+    return enter(*closure->function, std::move(env), std::move(args),
+                 closure->self != nullptr ? fmt::format("%{}", closure->self->name) : "fn");
+  }
+
+  Value packed_func(const ExternFunc& e) {
+    if (auto own = ingot_function(e.name, options_->log, options_->print)) return Value(std::move(own));
+    const bool allowed = !options_->allow || options_->allow->contains(e.name);
+    auto found = allowed ? options_->registry.find(e.name) : Ref<PackedFuncObject>();
+    if (!found)
+      fail(ErrorCode::NotAllowed, "PackedFunc \"{}\" is {}", e.name,
+           allowed ? "not registered" : "not on the host's list of allowed names");
+    return Value(std::move(found));
+  }
+
+  Value value(const Expr& e, Environment& env) {
+    switch (e->kind) {
+      case ExprKind::Constant:
+        return to_value(as<Constant>(e)->data);
+      case ExprKind::Var: {
+        const auto found = env.vars.find(as<Var>(e));
+        if (found == env.vars.end()) fail(ErrorCode::Internal, "evaluator: %{} has no value", as<Var>(e)->name);
+        return found->second;
+      }
+      case ExprKind::GlobalVar: {
+        const Definition* definition = module_->find(as<GlobalVar>(e)->name);
+        if (definition == nullptr || definition->function == nullptr)
+          fail(ErrorCode::Unsupported, "@{} is a PrimFunc used as a value", as<GlobalVar>(e)->name);
+        return make_closure(definition->function, {}, nullptr);
+      }
+      case ExprKind::Tuple: {
+        std::vector<Value> fields = values(as<Tuple>(e)->fields, env);
+        return Value(ingot::make_tuple(nullptr, fields));
+      }
+      case ExprKind::Seq: {
+        // Variables of the sequence leave scope with it.
+        Environment inner = env;
+        return sequence(*as<Seq>(e), inner);
+      }
+      case ExprKind::PrimValue:
+        return std::visit(
+            [&](const auto& prim) -> Value {
+              if constexpr (std::is_same_v<std::decay_t<decltype(prim)>, PrimExpr>) {
+                return Value::prim(dim_value(prim, env.dims));
+              } else {
+                return Value::prim(prim);
+              }
+            },
+            as<PrimValue>(e)->value);
+      case ExprKind::String:
+        return Value(make_string(nullptr, as<String>(e)->value));
+      case ExprKind::DataType:
+        return Value::dtype(as<DataType>(e)->value);
+      case ExprKind::NullValue:
+        return Value();
+      case ExprKind::Function:
+        return make_closure(std::static_pointer_cast<const Function>(e), env, nullptr);
+      case ExprKind::If: {
+        const auto& branch = *as<If>(e);
+        const Value condition = value(branch.condition, env);
+        if (condition.kind() != Kind::Scalar || condition.slot().dtype != DType::Bool)
+          fail(ErrorCode::TypeError, "the condition of an if is {}, expected Tensor[(), bool]",
+               to_text(info_of(condition)));
+        return value(condition.slot().as<uint8_t>() != 0 ? branch.then_branch : branch.else_branch, env);
+      }
+      case ExprKind::ExternFunc:
+        return packed_func(*as<ExternFunc>(e));
+      case ExprKind::Call:
+        return call(*as<Call>(e), env);
+      case ExprKind::Shape: {
+        std::vector<int64_t> dims;
+        for (const auto& dim : as<Shape>(e)->dims) {
+          dims.push_back(dim_value(dim, env.dims));
+          if (dims.back() < 0)
+            fail(ErrorCode::ShapeMismatch, "dimension {} of a shape is negative: {} = {}", dims.size() - 1,
+                 to_text(dim), dims.back());
+        }
+        return Value(make_shape(nullptr, dims));
+      }
+      case ExprKind::TupleGetItem: {
+        const auto& item = *as<TupleGetItem>(e);
+        const Value tuple = value(item.tuple, env);
+        if (tuple.kind() != Kind::Tuple)
+          fail(ErrorCode::TypeError, "projection .{} of {}, which is no tuple", item.index, to_text(info_of(tuple)));
+        const auto fields = tuple.get<TupleObject>()->fields();
+        if (item.index >= fields.size())
+          fail(ErrorCode::IndexOutOfRange, "projection .{} of a tuple with {} fields", item.index, fields.size());
+        return Value::copy_of(fields[item.index]);
+      }
+      case ExprKind::Op:
+        break;
+    }
+    fail(ErrorCode::Internal, "evaluator: an operator is used as a value");
+  }
+
+  Value sequence(const Seq& seq, Environment& env) {
+    for (const auto& block : seq.blocks)
+      for (const auto& binding : block.bindings) {
+        Value bound =
+            as<Function>(binding.value) != nullptr
+                ? make_closure(std::static_pointer_cast<const Function>(binding.value), env, binding.var.get())
+                : value(binding.value, env);
+        if (binding.cast != nullptr) {
+          bind_dims(bound, binding.cast, env.dims);
+          require(bound, binding.cast, env.dims, MatchAt::Cast, "match_cast: the value", func_info());
+        } else if (binding.var != nullptr && binding.var->annotation != nullptr) {
+          require(bound, binding.var->annotation, env.dims, MatchAt::Cast, fmt::format("%{}", binding.var->name),
+                  func_info());
+        }
+        if (binding.var != nullptr) env.vars.insert_or_assign(binding.var.get(), std::move(bound));
+      }
+    return value(seq.body, env);
+  }
+
+  std::vector<Value> values(std::span<const Expr> exprs, Environment& env) {
+    std::vector<Value> result;
+    for (const auto& e : exprs) result.push_back(value(e, env));
+    return result;
+  }
+
+  Value call(const Call& e, Environment& env) {
+    if (const auto* op = as<OpExpr>(e.callee)) return call_operator(e, *op->op, env);
+    if (const auto* global = as<GlobalVar>(e.callee)) return call_global(global->name, values(e.args, env));
+    const Value callee = value(e.callee, env);
+    Value result = call_value(callee, values(e.args, env));
+    if (callee.kind() == Kind::PackedFunc) check_claim(result, e, env);
+    return result;
+  }
+
+  // What a PackedFunc gives is held against the StructInfo that the program claims for it, as far as its variables are
+  // in scope.
+  void check_claim(const Value& result, const Call& e, const Environment& env) {
+    if (e.info == nullptr) return;
+    require(result, erase_vars(e.info, [&](const SymVar& var) { return env.dims.contains(var.get()); }), env.dims,
+            MatchAt::Cast, "the result of a PackedFunc", func_info());
+  }
+
+  Value call_operator(const Call& e, const Op& op, Environment& env) {
+    if (op.name == "call_tir") return call_tir(e, env);
+    if (op.name == "call_packed" || op.name == "call_pure_packed") {
+      const Value callee = value(e.args.at(0), env);
+      Value result = call_value(callee, values(std::span(e.args).subspan(1), env));
+      check_claim(result, e, env);
+      return result;
+    }
+    const std::vector<Value> args = values(e.args, env);
+    return apply_operator(
+        e, op, args, [&](const Expr& composite) { return value(composite, env); }, call_builtin);
+  }
+
+  Value call_tir(const Call& e, Environment& env) {
+    const auto* global = as<GlobalVar>(e.args.at(0));
+    const Definition* definition = global != nullptr ? module_->find(global->name) : nullptr;
+    if (definition == nullptr || definition->prim_func == nullptr)
+      fail(ErrorCode::TypeError, "call_tir: the first argument must name a prim_func of the module");
+    std::vector<Value> inputs;
+    if (const auto* tuple = as<Tuple>(e.args.at(1))) {
+      inputs = values(tuple->fields, env);
+    } else {
+      inputs.push_back(value(e.args[1], env));
+    }
+    std::vector<int64_t> scalars;
+    if (e.args.size() > 2) {
+      const Value shape = value(e.args[2], env);
+      const auto dims = shape.get<ShapeObject>()->dims();
+      scalars.assign(dims.begin(), dims.end());
+    }
+    std::vector<StructInfo> outputs;
+    for (const auto& info : e.info_args)
+      outputs.push_back(substitute(info, [&](const SymVar& var) -> std::optional<PrimExpr> {
+        const auto found = env.dims.find(var.get());
+        return found == env.dims.end() ? std::nullopt : std::optional<PrimExpr>(found->second);
+      }));
+    return apply_prim_func(definition->prim_func, inputs, scalars, outputs);
+  }
+
+  const Module* module_;
+  const Options* options_;
+};
+
+}  // namespace
+
+Value evaluate(const Module& module, std::string_view function, std::span<const Value> args, const Options& options) {
+  return Evaluator(module, options).call_global(function, {args.begin(), args.end()});
+}
+
+}  // namespace ingot::evaluator

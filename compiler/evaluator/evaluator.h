@@ -1,0 +1,30 @@
+#pragma once
+#include <functional>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "compiler/ir/module.h"
+#include "runtime/registry/packed_func.h"
+
+namespace ingot::evaluator {
+
+struct Options {
+  Registry registry;  // the host's PackedFuncs
+  std::optional<std::set<std::string>>
+      allow;  // names that the program may call besides ingot.*; none: all of `registry`
+  std::function<void(std::string_view)> log;    // ingot.log
+  std::function<void(std::string_view)> print;  // ingot.print
+};
+
+// Runs a function of a module of form Typed by walking its tree: slow and obvious, the oracle for the VM.
+//
+// It shares with the VM what operators mean (PrimFuncs and reference kernels) and nothing else: no plan, no bytecode,
+// no pass after inference. The value, or the code of the Error that it throws, is what the program prescribes. Uses the
+// C++ stack for calls: run it on a thread with a large one.
+Value evaluate(const ir::Module& module, std::string_view function, std::span<const Value> args,
+               const Options& options);
+
+}  // namespace ingot::evaluator
