@@ -1,0 +1,84 @@
+#include "compiler/transform/pipeline.h"
+
+#include "compiler/analysis/check_form.h"
+#include "compiler/transform/transforms.h"
+#include "runtime/base/error.h"
+
+namespace ingot::transform {
+namespace {
+
+// Runs passes one by one: skips optional ones that are switched off, stops at errors, checks forms.
+class Runner {
+ public:
+  Runner(ir::Module module, PassContext& context, bool check_forms)
+      : module_(std::move(module)), context_(&context), check_forms_(check_forms) {}
+
+  Runner& operator()(Pass pass) {
+    const PassInfo& info = info_of(pass);
+    if (info.optional && !context_->runs(info.name)) return *this;
+    module_ = pass(std::move(module_), *context_);
+    context_->diagnostics.throw_if_errors();
+    module_.form = std::max(module_.form, info.leaves);
+    if (check_forms_) analysis::check_form(module_, info.name);
+    return *this;
+  }
+
+  // The mandatory passes that are still missing before a pass that needs `form`.
+  void raise_to(ir::Form form) {
+    for (const PassInfo& info : passes())
+      if (!info.optional && info.leaves > module_.form && info.leaves <= form) (*this)(info.run);
+    if (form >= ir::Form::Typed && !checked_) {
+      checked_ = true;
+      if (module_.form == ir::Form::Typed) (*this)(check_well_formed);
+    }
+  }
+
+  ir::Module take() { return std::move(module_); }
+
+ private:
+  static const PassInfo& info_of(Pass pass) {
+    for (const PassInfo& info : passes())
+      if (info.run == pass) return info;
+    fail(ErrorCode::Internal, "a pass is missing in passes.def");
+  }
+
+  ir::Module module_;
+  PassContext* context_;
+  bool check_forms_;
+  bool checked_ = false;
+};
+
+#ifdef NDEBUG
+constexpr bool kAlwaysCheckForms = false;
+#else
+constexpr bool kAlwaysCheckForms = true;
+#endif
+
+}  // namespace
+
+ir::Module lower(ir::Module module, PassContext& context, bool check_forms) {
+  Runner run(std::move(module), context, check_forms || kAlwaysCheckForms);
+  run(normalize);
+  run(infer_struct_info);
+  run(check_well_formed);
+  run(legalize);
+  run(lift_lambdas);
+  return run.take();
+}
+
+ir::Module run_passes(ir::Module module, std::span<const std::string> names, PassContext& context) {
+  Runner run(std::move(module), context, true);
+  for (const auto& name : names) {
+    const PassInfo* info = find_pass(name);
+    if (info == nullptr) {
+      std::string known;
+      for (const PassInfo& pass : passes()) known += (known.empty() ? "" : ", ") + std::string(pass.name);
+      fail(ErrorCode::InvalidArgument, "there is no pass '{}'; passes are: {}", name, known);
+    }
+    run.raise_to(info->needs);
+    run(info->run);
+  }
+  return run.take();
+}
+
+}  // namespace ingot::transform
