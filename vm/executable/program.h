@@ -40,8 +40,8 @@ struct Check {
   std::vector<bool> binds;
 };
 
-// How a register holds its value at a loop header. Whatever comes to the header may hold less than is listed: what needs
-// no release passes for Owned and for Param, Owned passes for Param.
+// How a register holds its value at a loop header. Whatever comes to the header may hold less than is listed: what
+// needs no release passes for Owned and for Param, Owned passes for Param.
 enum class Holding : uint8_t {
   Uncounted,  // constants and immediates
   Owned,      // to be released; not in an arena

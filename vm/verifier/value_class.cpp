@@ -1,0 +1,55 @@
+#include "vm/verifier/value_class.h"
+
+#include <fmt/format.h>
+
+namespace ingot::vm {
+namespace {
+
+ValueClass class_of_tensor(const StructInfoNode& info) {
+  uint16_t kinds = 0;
+  const bool may_have_rank_0 = !info.rank || *info.rank == 0;
+  if (may_have_rank_0 && info.dtype != DType::String) kinds |= ValueClass::bit(Kind::Scalar);
+  const bool may_be_tensor = !info.rank || *info.rank > 0 || info.dtype == DType::String || info.dtype == DType::None;
+  if (may_be_tensor) kinds |= ValueClass::bit(Kind::Tensor);
+  return {kinds, info.dtype};
+}
+
+}  // namespace
+
+ValueClass class_of(const StructInfo& info) {
+  if (info == nullptr) return {};
+  switch (info->kind) {
+    case InfoKind::Object:
+      return {};
+    case InfoKind::Tensor:
+      return class_of_tensor(*info);
+    case InfoKind::Shape:
+      return ValueClass::of(Kind::Shape);
+    case InfoKind::Prim:
+      return ValueClass::of(Kind::Prim, info->dtype);
+    case InfoKind::Tuple:
+      return ValueClass::of(Kind::Tuple);
+    case InfoKind::Func:
+      return {static_cast<uint16_t>(ValueClass::bit(Kind::Closure) | ValueClass::bit(Kind::PackedFunc)), DType::None};
+  }
+  return {};
+}
+
+std::string_view kind_name(Kind kind) {
+  static constexpr std::string_view kNames[] = {"None",  "Scalar",  "Prim",       "DType",  "Tensor", "Tuple",
+                                                "Shape", "Closure", "PackedFunc", "String", "Object"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+std::string to_text(ValueClass value_class) {
+  if (value_class.kinds == ValueClass::kAny) return "any value";
+  std::string text;
+  for (unsigned k = 0; k <= static_cast<unsigned>(Kind::Object); ++k) {
+    const auto kind = static_cast<Kind>(k);
+    if (value_class.may_be(kind)) text += fmt::format("{}{}", text.empty() ? "" : " or ", kind_name(kind));
+  }
+  if (value_class.dtype != DType::None) text += fmt::format(" {}", dtype_name(value_class.dtype));
+  return text.empty() ? "nothing" : text;
+}
+
+}  // namespace ingot::vm
