@@ -1,13 +1,12 @@
 #pragma once
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "runtime/base/cpu.h"
 #include "runtime/kernels/kernel_call.h"
+#include "runtime/kernels/pack_cache.h"
 #include "runtime/tensor/tensor.h"
 #include "runtime/tir/interpreter.h"
 
@@ -20,22 +19,8 @@ class ThreadTeam;
 struct OperandSpec {
   DType dtype = DType::None;
   Layout layout = Layout::RowMajor;
-  std::vector<int64_t> dims;  // logical, whatever the layout
+  std::vector<int64_t> dims = {};  // logical, whatever the layout
   const std::byte* constant = nullptr;
-};
-
-// Weights in the form that a kernel wants, made once per executable and shared by all kernels and sessions that ask
-// with the same key. Thread safe.
-class PackCache {
- public:
-  using Packed = std::shared_ptr<const std::byte>;
-  // `signature` tells apart everything that shapes the packed bytes. `make` is called without the lock's protection
-  // against other keys, at most once per key.
-  Packed get(const std::byte* constant, std::string_view signature, const std::function<Packed()>& make);
-  size_t bytes() const;  // of all packed weights
-
- private:
-  // (owner: kernels)
 };
 
 // A kernel call with everything known that preparing needs.
@@ -54,7 +39,7 @@ struct KernelArgs {
   std::span<const std::byte* const> inputs;
   std::span<std::byte* const> outputs;
   std::byte* scratch;  // scratch_bytes() bytes, aligned to 64
-  tir::PollPoint poll;
+  tir::PollPoint poll = {};
 };
 
 // A prepared kernel: immutable, usable by many threads at once, each with scratch of its own.
@@ -64,8 +49,9 @@ class Kernel {
   // Allocates nothing, throws nothing.
   virtual tir::RunStatus run(const KernelArgs& args) const noexcept = 0;
   virtual size_t scratch_bytes() const { return 0; }
-  // The input on whose memory output 0 may lie exactly (an elementwise operation, a residual sum); -1: none. Where the
-  // planner uses it, the addresses are equal.
+  // The input on whose memory output 0 may lie exactly (an elementwise operation, a residual sum); -1: none. Never one
+  // with another size or layout than the output. Where the planner uses it, the addresses are equal, and no other input
+  // lies there.
   virtual int in_place_input() const { return -1; }
   // What the implementation calls itself: "jit:avx512_core", for `inspect`.
   virtual std::string_view implementation() const = 0;
@@ -88,9 +74,13 @@ struct PreparedKernel {
   std::string_view variant;
 };
 
-// Checks the operands against the contract (ShapeMismatch or TypeError in the user's words) and prepares the first
-// variant that accepts the problem. May allocate and take milliseconds. `variant` names one to be used ("reference" for
-// differential tests); Unsupported where it does not accept.
+// Checks the operands against the contract and prepares the first variant that accepts the problem. May allocate and
+// take milliseconds. `variant` names one to be used ("reference" for differential tests); Unsupported where it does not
+// accept.
+//
+// Throws ShapeMismatch or TypeError, in the user's words, for operands; InvalidArgument for an attribute's value;
+// CorruptFile, ArityMismatch or Unsupported for a call that no compiler writes. Whatever the call says, what is
+// prepared stays within its operands.
 PreparedKernel prepare_kernel(const Problem& problem, std::string_view variant = {});
 
 // May this operand (inputs first, then outputs) of the contract lie channels-last when it has rank 4? Kernels of such

@@ -3,8 +3,8 @@
 
 namespace ingot {
 
-// Local response normalisation across channels of float32: x / (bias + alpha / size * sum of squares over `size`
-// channels around)^beta.
+// Local response normalisation across channels: x / (bias + alpha / size * sum of squares over `size` channels
+// around)^beta. The best variants take float32; the reference every float.
 //
 //   input       data [N, C, H, W]
 //   output      the same shape

@@ -1,0 +1,70 @@
+#include "runtime/kernels/kernel.h"
+
+#include <array>
+
+#include "runtime/base/error.h"
+#include "runtime/kernels/check.h"
+
+namespace ingot {
+
+#define CONTRACT(name, check, channels_last, summary) \
+  void check(const Problem&);                         \
+  bool channels_last(const KernelCall&, size_t);
+#define KERNEL(contract, variant, needs, accepts, make) \
+  bool accepts(const Problem&);                         \
+  std::unique_ptr<Kernel> make(const Problem&);
+#include "runtime/kernels/kernels.def"
+
+bool accept_always(const Problem&) { return true; }
+
+namespace {
+
+struct ContractRow {
+  void (*check)(const Problem&);
+  bool (*channels_last)(const KernelCall&, size_t);
+};
+
+constexpr ContractRow kContracts[] = {
+#define CONTRACT(name, check, channels_last, summary) {check, channels_last},
+#define KERNEL(...)
+#include "runtime/kernels/kernels.def"
+};
+
+constexpr KernelVariant kVariants[] = {
+#define CONTRACT(...)
+#define KERNEL(contract, variant, needs, accepts, make) {Contract::contract, #variant, Cpu::needs, accepts, make},
+#include "runtime/kernels/kernels.def"
+};
+
+}  // namespace
+
+std::span<const KernelVariant> kernel_variants(Contract contract) {
+  size_t first = 0;
+  while (first < std::size(kVariants) && kVariants[first].contract != contract) ++first;
+  size_t last = first;
+  while (last < std::size(kVariants) && kVariants[last].contract == contract) ++last;
+  return {kVariants + first, last - first};
+}
+
+PreparedKernel prepare_kernel(const Problem& problem, std::string_view variant) {
+  check_common(problem);
+  const Contract contract = problem.call->contract;
+  kContracts[static_cast<size_t>(contract)].check(problem);
+  bool exists = variant.empty();
+  for (const KernelVariant& candidate : kernel_variants(contract)) {
+    if (!variant.empty() && candidate.name != variant) continue;
+    exists = true;
+    if (candidate.needs > problem.cpu || !candidate.accepts(problem)) continue;
+    return {candidate.make(problem), candidate.name};
+  }
+  if (!exists) fail(ErrorCode::Unsupported, "{}: there is no variant '{}'", contract_name(contract), variant);
+  fail(ErrorCode::Unsupported, "{}: {} does not take this call", contract_name(contract),
+       variant.empty() ? "any variant" : variant);
+}
+
+bool takes_channels_last(Contract contract, size_t operand, const KernelCall& call) {
+  const auto index = static_cast<size_t>(contract);
+  return index < kContractCount && kContracts[index].channels_last(call, operand);
+}
+
+}  // namespace ingot

@@ -1,0 +1,177 @@
+// Every variant of every contract against the reference over many small problems. A contract without a generator here
+// fails the test, so that no kernel exists untested.
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "tests/runtime/kernels/kernel_case.h"
+
+namespace ingot::test {
+namespace {
+
+using Generator = KernelCase (*)(Numbers&);
+
+KernelCase conv2d_case(Numbers& numbers) {
+  const int64_t groups = numbers.pick({1, 1, 1, 2, 3, 4, 8, 32});
+  const int64_t in = groups * numbers.pick({1, 1, 2, 3, 5, 8, 16});
+  const int64_t out = groups * numbers.pick({1, 1, 2, 3, 8, 16});
+  const std::vector<int64_t> kernel = {numbers.pick({1, 1, 2, 3, 3, 5}), numbers.pick({1, 1, 2, 3, 3, 5})};
+  const std::vector<int64_t> strides = {numbers.pick({1, 1, 1, 2, 3}), numbers.pick({1, 1, 1, 2, 3})};
+  const std::vector<int64_t> dilation = {numbers.pick({1, 1, 1, 2}), numbers.pick({1, 1, 1, 3})};
+  std::vector<int64_t> padding(4);
+  for (int64_t& pad : padding) pad = numbers.chance(50) ? 0 : numbers.between(0, 3);
+  std::vector<int64_t> data = {numbers.pick({1, 1, 2}), in, 0, 0};
+  std::vector<int64_t> result = {data[0], out, 0, 0};
+  for (size_t d = 0; d < 2; ++d) {
+    const int64_t reach = dilation[d] * (kernel[d] - 1) + 1;
+    data[2 + d] = std::max<int64_t>(1, reach - padding[d] - padding[2 + d]) + numbers.between(0, 9);
+    result[2 + d] = (data[2 + d] + padding[d] + padding[2 + d] - reach) / strides[d] + 1;
+  }
+  const bool bias = numbers.chance(50);
+  const bool constant = numbers.chance(70);
+  KernelCase c{
+      .call = {.contract = Contract::conv2d}, .inputs = {}, .output = {.dims = result, .layout = numbers.layout()}};
+  c.inputs.push_back(numbers.operand(data, numbers.layout()));
+  c.inputs.push_back(
+      numbers.operand({out, in / groups, kernel[0], kernel[1]}, Layout::RowMajor, DType::Float32, constant));
+  if (bias) c.inputs.push_back(numbers.operand({out}, Layout::RowMajor, DType::Float32, constant));
+  c.call.post_ops = numbers.post_ops(c.inputs, result, true);
+  c.call.set("strides", strides);
+  c.call.set("dilation", dilation);
+  c.call.set("padding", padding);
+  c.call.set("groups", groups);
+  c.call.set("has_bias", int64_t{bias});
+  return c;
+}
+
+KernelCase matmul_case(Numbers& numbers) {
+  const int64_t m = numbers.pick({1, 2, 3, 5, 16, 33});
+  const int64_t n = numbers.pick({1, 2, 3, 7, 16, 65});
+  const int64_t k = numbers.pick({1, 2, 3, 9, 16, 64});
+  const bool transpose_a = numbers.chance(30);
+  const bool transpose_b = numbers.chance(30);
+  const int64_t batch_rank = numbers.pick({0, 0, 0, 1, 1, 2});
+  std::vector<int64_t> a, b, result;
+  for (int64_t d = 0; d < batch_rank; ++d) {
+    const int64_t dim = numbers.pick({1, 2, 3});
+    a.push_back(numbers.chance(20) ? 1 : dim);
+    b.push_back(numbers.chance(20) ? 1 : dim);
+    result.push_back(std::max(a.back(), b.back()));
+  }
+  while (!a.empty() && numbers.chance(30)) {
+    if (a.size() < result.size()) break;
+    result[result.size() - a.size()] = b[b.size() - a.size()];
+    a.erase(a.begin());
+  }
+  if (a.size() == result.size())
+    while (!b.empty() && numbers.chance(30)) {
+      result[result.size() - b.size()] = a[a.size() - b.size()];
+      b.erase(b.begin());
+    }
+  const bool row = a.empty() && numbers.chance(10);
+  const bool column = b.empty() && numbers.chance(10);
+  if (row) {
+    a = {k};
+  } else {
+    a.insert(a.end(), {transpose_a ? k : m, transpose_a ? m : k});
+    result.push_back(m);
+  }
+  if (column) {
+    b = {k};
+  } else {
+    b.insert(b.end(), {transpose_b ? n : k, transpose_b ? k : n});
+    result.push_back(n);
+  }
+  const bool bias = numbers.chance(50);
+  const bool constant = numbers.chance(60);
+  KernelCase c{.call = {.contract = Contract::matmul}, .inputs = {}, .output = {.dims = result}};
+  c.inputs.push_back(numbers.operand(a));
+  c.inputs.push_back(numbers.operand(b, Layout::RowMajor, DType::Float32, constant));
+  if (bias) {
+    std::vector<int64_t> dims = result;
+    while (!dims.empty() && numbers.chance(50)) dims.erase(dims.begin());
+    for (int64_t& dim : dims)
+      if (numbers.chance(20)) dim = 1;
+    c.inputs.push_back(numbers.operand(dims, Layout::RowMajor, DType::Float32, constant));
+  }
+  c.call.post_ops = numbers.post_ops(c.inputs, result, false);
+  c.call.set("transpose_a", int64_t{transpose_a});
+  c.call.set("transpose_b", int64_t{transpose_b});
+  c.call.set("has_bias", int64_t{bias});
+  if (numbers.chance(30)) c.call.set("alpha", 0.5);
+  if (numbers.chance(30)) c.call.set("beta", numbers.chance(80) ? 0.25 : 0.0);
+  return c;
+}
+
+KernelCase pool2d_case(Numbers& numbers) {
+  const std::vector<int64_t> window = {numbers.pick({1, 2, 3, 5}), numbers.pick({1, 2, 3, 5})};
+  const std::vector<int64_t> strides = {numbers.pick({1, 2, 3}), numbers.pick({1, 2, 3})};
+  const std::vector<int64_t> dilation = {numbers.pick({1, 1, 1, 2}), numbers.pick({1, 1, 1, 2})};
+  std::vector<int64_t> padding(4);
+  for (int64_t& pad : padding) pad = numbers.chance(50) ? 0 : numbers.between(0, 2);
+  std::vector<int64_t> data = {numbers.pick({1, 2}), numbers.pick({1, 3, 8, 16, 17, 32}), 0, 0};
+  std::vector<int64_t> result = data;
+  for (size_t d = 0; d < 2; ++d) {
+    const int64_t reach = dilation[d] * (window[d] - 1) + 1;
+    data[2 + d] = std::max<int64_t>(1, reach - padding[d] - padding[2 + d]) + numbers.between(0, 9);
+    const int64_t rest = data[2 + d] + padding[d] + padding[2 + d] - reach;
+    result[2 + d] = (rest + (numbers.chance(40) ? strides[d] - 1 : 0)) / strides[d] + 1;
+  }
+  KernelCase c{
+      .call = {.contract = Contract::pool2d}, .inputs = {}, .output = {.dims = result, .layout = numbers.layout()}};
+  c.inputs.push_back(numbers.operand(data, numbers.layout()));
+  c.call.set("mode", numbers.between(0, 1));
+  c.call.set("count_include_pad", numbers.between(0, 1));
+  c.call.set("window", window);
+  c.call.set("strides", strides);
+  c.call.set("dilation", dilation);
+  c.call.set("padding", padding);
+  return c;
+}
+
+KernelCase lrn_case(Numbers& numbers) {
+  const std::vector<int64_t> dims = {numbers.pick({1, 2}), numbers.pick({1, 3, 8, 16, 17, 96}), numbers.between(1, 5),
+                                     numbers.between(1, 5)};
+  KernelCase c{.call = {.contract = Contract::lrn}, .inputs = {}, .output = {.dims = dims, .layout = numbers.layout()}};
+  c.inputs.push_back(numbers.operand(dims, numbers.layout()));
+  c.call.set("size", numbers.pick({1, 2, 3, 5, 5, 5, 9}));
+  c.call.set("alpha", numbers.chance(50) ? 1e-4 : 0.5);
+  c.call.set("beta", numbers.chance(50) ? 0.75 : 0.5);
+  c.call.set("bias", numbers.chance(50) ? 1.0 : 2.0);
+  return c;
+}
+
+struct Row {
+  Generator generate;
+  int cases;
+};
+const std::map<Contract, Row> kGenerators = {
+    {Contract::conv2d, {conv2d_case, 400}},
+    {Contract::matmul, {matmul_case, 400}},
+    {Contract::pool2d, {pool2d_case, 300}},
+    {Contract::lrn, {lrn_case, 100}},
+};
+
+class Sweep : public testing::TestWithParam<Contract> {};
+
+TEST_P(Sweep, VariantsAgreeWithTheReference) {
+  const auto row = kGenerators.find(GetParam());
+  if (row == kGenerators.end()) {
+    ASSERT_LE(kernel_variants(GetParam()).size(), 1u) << "no generator for " << contract_name(GetParam());
+    return;
+  }
+  Numbers numbers(42);
+  for (int i = 0; i < row->second.cases && !HasFailure(); ++i) expect_variants_agree(row->second.generate(numbers));
+}
+
+std::vector<Contract> all_contracts() {
+  std::vector<Contract> contracts;
+  for (size_t i = 0; i < kContractCount; ++i) contracts.push_back(static_cast<Contract>(i));
+  return contracts;
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, Sweep, testing::ValuesIn(all_contracts()),
+                         [](const auto& param) { return std::string(contract_name(param.param)); });
+
+}  // namespace
+}  // namespace ingot::test
