@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <span>
 
-#include "vm/executable/file.h"
+#include "runtime/base/file.h"
 #include "vm/executable/program.h"
 
 namespace ingot::vm {

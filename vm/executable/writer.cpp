@@ -9,9 +9,9 @@
 
 #include "runtime/base/bytes.h"
 #include "runtime/base/error.h"
+#include "runtime/base/file.h"
 #include "runtime/symbolic/codec.h"
 #include "runtime/tir/codec.h"
-#include "vm/executable/file.h"
 #include "vm/executable/format.h"
 #include "vm/executable/layout.h"
 

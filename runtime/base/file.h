@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-namespace ingot::vm {
+namespace ingot {
 
 // The bytes of a file, at a multiple of 64, and what keeps them in memory.
 struct FileBytes {
@@ -26,4 +26,4 @@ using ByteSink = std::function<void(std::span<const std::byte>)>;
 // it throws, nothing remains. Throws Io.
 void save_file(const std::filesystem::path& path, const std::function<void(const ByteSink&)>& produce);
 
-}  // namespace ingot::vm
+}  // namespace ingot

@@ -1,4 +1,4 @@
-#include "vm/executable/file.h"
+#include "runtime/base/file.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -13,9 +13,8 @@
 #include <unistd.h>
 
 #include "runtime/base/error.h"
-#include "vm/executable/format.h"
 
-namespace ingot::vm {
+namespace ingot {
 namespace {
 
 [[noreturn]] void fail_io(const std::filesystem::path& path, std::string_view what) {
@@ -57,7 +56,7 @@ OpenFile open_file(const std::filesystem::path& path) {
 }
 
 std::shared_ptr<std::byte> aligned_block(size_t bytes) {
-  constexpr std::align_val_t kAlign{format::kAlignment};
+  constexpr std::align_val_t kAlign{64};
   auto* memory = static_cast<std::byte*>(::operator new(bytes, kAlign, std::nothrow));
   if (memory == nullptr) fail(ErrorCode::OutOfMemory, "no memory for a file of {} bytes", bytes);
   return {memory, [](std::byte* block) { ::operator delete(block, kAlign); }};
@@ -140,4 +139,4 @@ void save_file(const std::filesystem::path& path, const std::function<void(const
   sync_folder(path);
 }
 
-}  // namespace ingot::vm
+}  // namespace ingot
