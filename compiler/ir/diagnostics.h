@@ -25,18 +25,29 @@ class Diagnostics {
   void warning(ErrorCode code, const Span& span, std::string message, std::string hint = {});
   bool has_errors() const;
   const std::vector<Diagnostic>& all() const { return diagnostics_; }
-  // Throws an Error with the text of all errors where there are any.
+  // Throws a CompileError with all errors where there are any.
   void throw_if_errors() const;
 
  private:
   std::vector<Diagnostic> diagnostics_;
 };
 
+// What compilation throws: code, message and rule are those of the first error in the order of the program.
+class CompileError : public Error {
+ public:
+  // `errors` is not empty.
+  explicit CompileError(std::vector<Diagnostic> errors);
+  const std::vector<Diagnostic>& errors() const { return errors_; }
+
+ private:
+  std::vector<Diagnostic> errors_;
+};
+
 //   error[TypeError]: %y is not defined
 //     --> mlp.relax:2:14
-//      |
-//    2 |   let %z = %y + %x;
-//      |            ^~
+//       |
+//     2 |   let %z = %y + %x;
+//       |            ^~
 //   hint: ...
 // Errors before warnings, each in the order of the program.
 std::string render(const std::vector<Diagnostic>& diagnostics);

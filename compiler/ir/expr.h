@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,16 +35,26 @@ enum class ExprKind : uint8_t {
   Op,
 };
 
+struct ExprNode;
+using Expr = std::shared_ptr<const ExprNode>;
+
 struct ExprNode {
-  explicit ExprNode(ExprKind kind_, Span span_) : kind(kind_), span(std::move(span_)) {}
+  explicit ExprNode(ExprKind kind_, Span span_, uint32_t depth_ = 1)
+      : kind(kind_), depth(depth_), span(std::move(span_)) {}
   virtual ~ExprNode() = default;
 
   const ExprKind kind;
+  // How deeply expressions are nested in it; 1 for a leaf. Walks recurse this deep: the parser keeps it below
+  // kMaxNesting, passes do not raise it by more than a constant factor.
+  const uint32_t depth;
   const Span span;
   // What inference derived; null before it. Written once per node by analysis/infer, the only mutation of a node.
   mutable StructInfo info;
 };
-using Expr = std::shared_ptr<const ExprNode>;
+
+// One more than the deepest of them; null ones do not count.
+uint32_t depth_above(std::initializer_list<Expr> children);
+uint32_t depth_above(const std::vector<Expr>& children);
 
 // The node as T, or null. T::kKind says which kind T is.
 template <typename T>
@@ -82,7 +94,8 @@ struct GlobalVar final : ExprNode {
 
 struct Tuple final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::Tuple;
-  Tuple(std::vector<Expr> fields_, Span s) : ExprNode(kKind, std::move(s)), fields(std::move(fields_)) {}
+  Tuple(std::vector<Expr> fields_, Span s)
+      : ExprNode(kKind, std::move(s), depth_above(fields_)), fields(std::move(fields_)) {}
   std::vector<Expr> fields;
 };
 
@@ -92,15 +105,22 @@ struct Binding {
   Expr value;
   StructInfo cast;  // null for an ordinary binding
   Span span;
+  // `%1 = ...`: a node of a dataflow graph, which normalization puts into the innermost sequence that holds all its
+  // uses. Only in form Parsed.
+  bool graph = false;
 };
 struct BindingBlock {
   bool dataflow = false;
   std::vector<Binding> bindings;
 };
+uint32_t depth_above(const std::vector<BindingBlock>& blocks, const Expr& body);
+
 struct Seq final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::Seq;
   Seq(std::vector<BindingBlock> blocks_, Expr body_, Span s)
-      : ExprNode(kKind, std::move(s)), blocks(std::move(blocks_)), body(std::move(body_)) {}
+      : ExprNode(kKind, std::move(s), depth_above(blocks_, body_)),
+        blocks(std::move(blocks_)),
+        body(std::move(body_)) {}
   std::vector<BindingBlock> blocks;
   Expr body;
 };
@@ -139,7 +159,7 @@ struct Function final : ExprNode {
     std::string kind;  // "Type", "Shape", "BaseType"
   };
   Function(std::vector<VarRef> params_, Expr body_, StructInfo result_, bool pure_, Attrs attrs_, Span s)
-      : ExprNode(kKind, std::move(s)),
+      : ExprNode(kKind, std::move(s), depth_above({body_})),
         params(std::move(params_)),
         body(std::move(body_)),
         result(std::move(result_)),
@@ -155,14 +175,20 @@ struct Function final : ExprNode {
 };
 using FunctionRef = std::shared_ptr<const Function>;
 
+// `a && b` is If(a, b, False), `a || b` is If(a, True, b), each marked: inference makes them elementwise operators
+// where an operand has a rank above 0. Only in forms Parsed and Normal.
+enum class ShortCircuit : uint8_t { None, And, Or };
+
 struct If final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::If;
-  If(Expr condition_, Expr then_branch_, Expr else_branch_, Span s)
-      : ExprNode(kKind, std::move(s)),
+  If(Expr condition_, Expr then_branch_, Expr else_branch_, Span s, ShortCircuit sugar_ = ShortCircuit::None)
+      : ExprNode(kKind, std::move(s), depth_above({condition_, then_branch_, else_branch_})),
         condition(std::move(condition_)),
         then_branch(std::move(then_branch_)),
-        else_branch(std::move(else_branch_)) {}
+        else_branch(std::move(else_branch_)),
+        sugar(sugar_) {}
   Expr condition, then_branch, else_branch;
+  ShortCircuit sugar;
 };
 
 struct ExternFunc final : ExprNode {
@@ -181,7 +207,7 @@ struct ExternFunc final : ExprNode {
 struct Call final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::Call;
   Call(Expr callee_, std::vector<Expr> args_, Attrs attrs_, std::vector<StructInfo> info_args_, Span s)
-      : ExprNode(kKind, std::move(s)),
+      : ExprNode(kKind, std::move(s), std::max(depth_above({callee_}), depth_above(args_))),
         callee(std::move(callee_)),
         args(std::move(args_)),
         attrs(std::move(attrs_)),
@@ -203,7 +229,7 @@ struct Shape final : ExprNode {
 struct TupleGetItem final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::TupleGetItem;
   TupleGetItem(Expr tuple_, uint32_t index_, Span s)
-      : ExprNode(kKind, std::move(s)), tuple(std::move(tuple_)), index(index_) {}
+      : ExprNode(kKind, std::move(s), depth_above({tuple_})), tuple(std::move(tuple_)), index(index_) {}
   Expr tuple;
   uint32_t index;
 };
@@ -216,7 +242,7 @@ struct OpExpr final : ExprNode {
   const Op* op;
 };
 
-// Is it a leaf of the normal form: usable as an argument, a field, a condition?
+// Is it a leaf of the normal form: usable as an argument, a field, a condition? A tuple is one if its fields are.
 bool is_leaf(const Expr& expr);
 
 }  // namespace ingot::ir

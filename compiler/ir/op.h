@@ -67,9 +67,10 @@ class CallSite {
   int64_t integer(std::string_view name) const;
   double number(std::string_view name) const;
   bool flag(std::string_view name) const;
-  std::string_view text(std::string_view name) const;
+  std::string text(std::string_view name) const;
   std::vector<int64_t> integers(std::string_view name) const;
   DType dtype_attr(std::string_view name) const;
+  // Given, or with a default other than None.
   bool has_attr(std::string_view name) const;
   // An axis attribute brought into [0, rank); IndexOutOfRange with both numbers otherwise.
   int64_t axis(std::string_view name, size_t rank) const;
@@ -84,6 +85,8 @@ class CallSite {
 
  private:
   const AttrValue* find(std::string_view name) const;
+  std::optional<AttrValue> value(std::string_view name) const;
+  AttrValue required(std::string_view name) const;
 
   const Op* op_;
   std::span<const Expr> args_;
