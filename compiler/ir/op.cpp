@@ -135,6 +135,11 @@ DType CallSite::dtype_attr(std::string_view name) const {
 
 bool CallSite::has_attr(std::string_view name) const { return value(name).has_value(); }
 
+bool CallSite::is_list(std::string_view name) const {
+  const auto found = value(name);
+  return found && std::holds_alternative<std::vector<int64_t>>(*found);
+}
+
 int64_t CallSite::axis(std::string_view name, size_t rank) const {
   const int64_t given = integer(name);
   const auto limit = static_cast<int64_t>(rank);

@@ -31,15 +31,17 @@ struct Op {
   std::span<const std::string_view> aliases;
   std::span<const std::string_view>
       params;  // names of the arguments; a trailing "..." takes any number, a trailing "?" marks an optional one
-  std::span<const std::string_view>
-      attributes;  // "name=default" or "name" where it must be given; defaults in the syntax of programs
+  std::span<const std::string_view> attributes;  // "name=default", "name" where it must be given, "name?" where it may
+                                                 // be absent (has_attr tells); defaults in the syntax of programs
   // StructInfo of the result. Throws TypeError or ShapeMismatch in the words of the program.
   StructInfo (*infer)(const CallSite& call);
   Effect (*effect)(const CallSite& call);
   // Dtypes and ranks are known when it is asked.
   Meaning (*define)(const CallSite& call);
   // The TYPED or plain family of opcodes.def that computes it on rank-0 operands; empty where there is none.
+  // ">less": with operands swapped.
   std::string_view scalar_instruction;
+  std::string_view summary;  // one line, for docs/operators.md
 };
 
 // A call as operators see it: arguments with names and StructInfo, attributes with defaults applied.
@@ -72,6 +74,8 @@ class CallSite {
   DType dtype_attr(std::string_view name) const;
   // Given, or with a default other than None.
   bool has_attr(std::string_view name) const;
+  // A list of integers, as opposed to one.
+  bool is_list(std::string_view name) const;
   // An axis attribute brought into [0, rank); IndexOutOfRange with both numbers otherwise.
   int64_t axis(std::string_view name, size_t rank) const;
 

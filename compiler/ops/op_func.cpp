@@ -1,0 +1,127 @@
+#include "compiler/ops/op_func.h"
+
+#include <algorithm>
+
+namespace ingot::ops {
+
+using namespace ir;
+
+namespace {
+
+bool contains(const std::vector<SymVar>& vars, const SymVar& var) {
+  return std::find(vars.begin(), vars.end(), var) != vars.end();
+}
+
+std::vector<StructInfo> infos_of(const std::vector<Operand>& operands) {
+  std::vector<StructInfo> result;
+  result.reserve(operands.size());
+  for (const auto& operand : operands) result.push_back(operand.info);
+  return result;
+}
+
+std::vector<PrimExpr> shape_values(const CallSite& call) {
+  std::vector<PrimExpr> result;
+  for (size_t i = 0; i < call.size(); ++i) {
+    const auto& info = call.info(i);
+    if (info == nullptr) continue;
+    if (info->kind == InfoKind::Shape && info->dims)
+      result.insert(result.end(), info->dims->begin(), info->dims->end());
+    if (info->kind == InfoKind::Prim && info->value) result.push_back(*info->value);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<SymVar> scalar_vars(std::span<const StructInfo> inputs, std::span<const StructInfo> outputs,
+                                std::span<const PrimExpr> extra) {
+  std::vector<SymVar> bound, result;
+  for (const auto& info : inputs)
+    for (const auto& dim : *info->dims)
+      if (dim.op() == PrimOp::Var) bound.push_back(dim.var());
+  const auto visit = [&](const PrimExpr& expr) {
+    for_each_var(expr, [&](const SymVar& var) {
+      if (!contains(bound, var) && !contains(result, var)) result.push_back(var);
+    });
+  };
+  for (const auto& list : {inputs, outputs})
+    for (const auto& info : list)
+      for (const auto& dim : *info->dims) visit(dim);
+  for (const auto& expr : extra) visit(expr);
+  return result;
+}
+
+std::vector<SymVar> scalar_vars(const CallSite& call, std::span<const StructInfo> outputs) {
+  return scalar_vars(infos_of(operands(call)), outputs, shape_values(call));
+}
+
+std::vector<StructInfo> results_of(const StructInfo& info) {
+  if (info->kind == InfoKind::Tuple) return info->fields;
+  return {info};
+}
+
+DType accumulator(DType dtype) { return dtype == DType::Float16 || dtype == DType::BFloat16 ? DType::Float32 : dtype; }
+
+OpFunc::OpFunc(const CallSite& call) : OpFunc(call, results_of(call.op().infer(call))) {}
+
+OpFunc::OpFunc(const CallSite& call, std::vector<StructInfo> outputs) : builder_(std::string(call.op().name)) {
+  const auto arguments = operands(call);
+  for (const auto& var : scalar_vars(call, outputs)) {
+    const auto scalar = builder_.scalar(var->name, DType::Int64);
+    scalars_.emplace_back(var, scalar->index);
+  }
+  const auto local_dims = [&](const Dims& dims) {
+    Dims result;
+    for (const auto& dim : dims) result.push_back(local(dim));
+    return result;
+  };
+  for (size_t i = 0; i < arguments.size(); ++i)
+    inputs_.push_back(builder_.input(fmt::format("x{}", i), arguments[i].dtype(), local_dims(arguments[i].dims())));
+  for (size_t i = 0; i < outputs.size(); ++i)
+    outputs_.push_back(builder_.output(outputs.size() == 1 ? "y" : fmt::format("y{}", i), outputs[i]->dtype,
+                                       local_dims(*outputs[i]->dims)));
+}
+
+PrimExpr OpFunc::local(const PrimExpr& expr) const {
+  if (scalars_.empty()) return expr;
+  return substitute(expr, [&](const SymVar& var) -> std::optional<PrimExpr> {
+    for (const auto& [from, to] : scalars_)
+      if (from == var) return PrimExpr(to);
+    return std::nullopt;
+  });
+}
+
+void OpFunc::compute(tir::BufferId buffer, const std::function<Element(const tir::Indices&)>& element) {
+  builder_.compute(buffer, [&](const tir::Indices& i) { return element(i).expr; });
+}
+
+void OpFunc::reduce(tir::BufferId buffer, tir::ExprOp op, const Element& init, Dims extents,
+                    const std::function<Element(const tir::Indices& i, const tir::Indices& k)>& element) {
+  builder_.reduce(buffer, op, init.expr, std::move(extents),
+                  [&](const tir::Indices& i, const tir::Indices& k) { return element(i, k).expr; });
+}
+
+tir::Stmt loop(const PrimExpr& extent, tir::LoopKind kind,
+               const std::function<std::vector<tir::Stmt>(const PrimExpr& index)>& body) {
+  const SymVar var = make_sym_var("i");
+  return tir::loop(var, extent, kind, body(PrimExpr(var)));
+}
+
+void OpFunc::nest(const Dims& extents, const std::function<std::vector<tir::Stmt>(const tir::Indices&)>& body) {
+  tir::Indices indices;
+  const std::function<std::vector<tir::Stmt>(size_t)> at = [&](size_t depth) -> std::vector<tir::Stmt> {
+    if (depth == extents.size()) return body(indices);
+    const auto kind = depth == 0 ? tir::LoopKind::Parallel : tir::LoopKind::Serial;
+    return {loop(extents[depth], kind, [&](const PrimExpr& index) {
+      indices.push_back(index);
+      auto inner = at(depth + 1);
+      indices.pop_back();
+      return inner;
+    })};
+  };
+  for (auto& statement : at(0)) builder_.append(std::move(statement));
+}
+
+Meaning OpFunc::finish() { return std::make_shared<const tir::PrimFunc>(builder_.finish()); }
+
+}  // namespace ingot::ops

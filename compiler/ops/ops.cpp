@@ -1,0 +1,85 @@
+#include "compiler/ops/ops.h"
+
+#include <array>
+#include <map>
+
+#include "compiler/ops/elementwise.h"
+#include "compiler/ops/functions.h"
+
+namespace ingot::ops {
+
+using ir::CallSite;
+using ir::Op;
+using tir::ExprOp;
+
+namespace {
+
+template <typename... Texts>
+constexpr std::array<std::string_view, sizeof...(Texts)> list(Texts... texts) {
+  return {texts...};
+}
+
+// The lists of each line, in static storage for the spans of Op.
+namespace lists {
+#define A(...) list(__VA_ARGS__)
+#define P(...) list(__VA_ARGS__)
+#define D(...) list(__VA_ARGS__)
+#define OP(name, aliases, params, attributes, ...) \
+  constexpr auto name##_aliases = aliases;         \
+  constexpr auto name##_params = params;           \
+  constexpr auto name##_attributes = attributes;
+#define ELEMENTWISE OP
+#include "compiler/ops/ops.def"
+}  // namespace lists
+
+namespace elements {
+#define ELEMENTWISE(name, aliases, params, attributes, dtypes, result, effect, scalar, formula, summary)              \
+  Element name##_element([[maybe_unused]] const Elements& in) {                                                       \
+    [[maybe_unused]] const Element &x = in.x, &y = in.y, &z = in.z;                                                   \
+    return formula;                                                                                                   \
+  }                                                                                                                   \
+  StructInfo name##_infer(const CallSite& call) { return infer_elementwise(call, Operands::dtypes, Result::result); } \
+  ir::Meaning name##_define(const CallSite& call) {                                                                   \
+    return define_elementwise(call, Operands::dtypes, Result::result, name##_element);                                \
+  }
+#define OP(...)
+#include "compiler/ops/ops.def"
+}  // namespace elements
+
+const Op kOps[] = {
+#define ELEMENTWISE(name, aliases, params, attributes, dtypes, result, effect, scalar, formula, summary) \
+  {#name,                                                                                                \
+   lists::name##_aliases,                                                                                \
+   lists::name##_params,                                                                                 \
+   lists::name##_attributes,                                                                             \
+   elements::name##_infer,                                                                               \
+   effect,                                                                                               \
+   elements::name##_define,                                                                              \
+   scalar,                                                                                               \
+   summary},
+#define OP(name, aliases, params, attributes, infer, effect, define, scalar, summary)                            \
+  {#name,  lists::name##_aliases, lists::name##_params, lists::name##_attributes, infer, effect, define, scalar, \
+   summary},
+#include "compiler/ops/ops.def"
+};
+
+std::map<std::string_view, const Op*> by_name() {
+  std::map<std::string_view, const Op*> result;
+  for (const Op& op : kOps) {
+    result.emplace(op.name, &op);
+    for (const auto alias : op.aliases) result.emplace(alias, &op);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::span<const Op> all() { return kOps; }
+
+const Op* find(std::string_view name) {
+  static const auto index = by_name();
+  const auto found = index.find(name);
+  return found == index.end() ? nullptr : found->second;
+}
+
+}  // namespace ingot::ops

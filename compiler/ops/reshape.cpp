@@ -1,0 +1,145 @@
+#include "compiler/ops/functions.h"
+#include "compiler/ops/op_func.h"
+#include "runtime/symbolic/simplify.h"
+
+// Operators that put the same elements under other dimensions.
+namespace ingot::ops {
+
+using namespace ir;
+
+namespace {
+
+Dims requested(const CallSite& call, const Operand& x) {
+  Dims dims = dims_of(call, "newshape", 1);
+  const bool zero_is_zero = call.flag("allowzero");
+  std::optional<size_t> rest;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const auto value = dims[i].as_const();
+    if (!value || *value > 0 || (*value == 0 && zero_is_zero)) continue;
+    if (*value == 0) {
+      if (i >= x.rank())
+        call.fail(ErrorCode::ShapeMismatch, "dimension {} of the new shape is 0 (keep), but {} has rank {}", i, x.name,
+                  x.rank());
+      dims[i] = x.dims()[i];
+    } else if (*value == -1 && !rest) {
+      rest = i;
+    } else if (*value == -1) {
+      call.fail(ErrorCode::InvalidArgument, "dimensions {} and {} of the new shape are both -1", *rest, i);
+    } else {
+      call.fail(ErrorCode::InvalidArgument, "dimension {} of the new shape is {}; -1 and 0 are the special ones", i,
+                *value);
+    }
+  }
+  const PrimExpr total = product(x.dims());
+  if (rest) {
+    dims[*rest] = 1;
+    const PrimExpr others = product(dims);
+    const auto known = others.as_const();
+    if (known && (*known == 0 || (total.as_const() && *total.as_const() % *known != 0)))
+      call.fail(ErrorCode::ShapeMismatch, "{} has {} elements, which {} does not divide", x.name, to_text(total),
+                to_text(others));
+    dims[*rest] = simplify(floor_div(total, others));
+  }
+  const PrimExpr asked = product(dims);
+  if (prove_equal(total, asked) == Proof::No)
+    call.fail(ErrorCode::ShapeMismatch, "{} has {} elements, the new shape {} has {}", x.name, to_text(total),
+              dims_text(dims), to_text(asked));
+  return dims;
+}
+
+}  // namespace
+
+StructInfo infer_reshape(const CallSite& call) {
+  const auto x = operand(call, 0);
+  return tensor_like(x, requested(call, x));
+}
+
+// Total where the number of elements provably stays the same.
+Effect reshape_effect(const CallSite& call) {
+  const auto result = call.op().infer(call);
+  return prove_equal(product(operand(call, 0).dims()), product(*result->dims)) == Proof::Yes ? Effect::Total
+                                                                                             : Effect::MayFail;
+}
+
+StructInfo infer_flatten(const CallSite& call) {
+  const auto x = operand(call, 0);
+  if (!call.has_attr("axis")) return tensor_like(x, {product(x.dims())});
+  int64_t axis = call.integer("axis");
+  const auto rank = static_cast<int64_t>(x.rank());
+  if (axis < -rank || axis > rank)
+    call.fail(ErrorCode::IndexOutOfRange, "axis {} lies outside of a tensor of rank {}", axis, rank);
+  if (axis < 0) axis += rank;
+  const std::span<const PrimExpr> dims = x.dims();
+  return tensor_like(
+      x, {product(dims.first(static_cast<size_t>(axis))), product(dims.subspan(static_cast<size_t>(axis)))});
+}
+
+StructInfo infer_batch_flatten(const CallSite& call) {
+  const auto x = operand(call, 0);
+  if (x.rank() == 0) call.fail(ErrorCode::ShapeMismatch, "{} must have rank 1 or more, it is a scalar", x.name);
+  return tensor_like(x, {x.dims()[0], product(std::span(x.dims()).subspan(1))});
+}
+
+StructInfo infer_squeeze(const CallSite& call) {
+  const auto x = operand(call, 0);
+  Dims dims;
+  if (!call.has_attr("axis")) {
+    for (const auto& dim : x.dims())
+      if (!dim.is_const(1)) dims.push_back(dim);
+    return tensor_like(x, dims);
+  }
+  std::vector<bool> drop(x.rank(), false);
+  for (const int64_t axis : axes(call, "axis", x.rank())) drop[static_cast<size_t>(axis)] = true;
+  for (size_t d = 0; d < x.rank(); ++d) {
+    if (!drop[d]) {
+      dims.push_back(x.dims()[d]);
+    } else if (prove_equal(x.dims()[d], 1) == Proof::No) {
+      call.fail(ErrorCode::ShapeMismatch, "dimension {} of {} must be 1, it is {}", d, x.name, to_text(x.dims()[d]));
+    }
+  }
+  return tensor_like(x, dims);
+}
+
+StructInfo infer_expand_dims(const CallSite& call) {
+  const auto x = operand(call, 0);
+  std::vector<int64_t> places = call.integers("axis");
+  const int64_t repeat = call.integer("num_newaxis");
+  if (repeat < 0) call.fail(ErrorCode::InvalidArgument, "num_newaxis is {}, it must not be negative", repeat);
+  if (places.size() == 1 && repeat != 1) {
+    const int64_t first = normalize_axis(call, places[0], x.rank() + 1);
+    places.clear();
+    for (int64_t i = 0; i < repeat; ++i) places.push_back(first + i);
+  }
+  const size_t rank = x.rank() + places.size();
+  if (rank > kMaxRank)
+    call.fail(ErrorCode::ShapeMismatch, "the result has rank {}, the greatest is {}", rank, kMaxRank);
+  std::vector<bool> added(rank, false);
+  for (const int64_t place : places) {
+    const auto axis = static_cast<size_t>(normalize_axis(call, place, rank));
+    if (added[axis]) call.fail(ErrorCode::InvalidArgument, "axis {} is given twice", axis);
+    added[axis] = true;
+  }
+  Dims dims;
+  size_t next = 0;
+  for (size_t d = 0; d < rank; ++d) {
+    if (added[d]) {
+      dims.emplace_back(1);
+    } else {
+      dims.push_back(x.dims()[next++]);
+    }
+  }
+  return tensor_like(x, dims);
+}
+
+// Scalars are no tensors that a view could share elements with: those are copied.
+Meaning define_view(const CallSite& call) {
+  const auto result = call.op().infer(call);
+  const auto x = operand(call, 0);
+  if (x.rank() != 0 && !result->dims->empty()) return View{};
+  if (x.rank() == 0 && result->dims->empty()) return call.arg(0);
+  OpFunc f(call);
+  f.compute(f.out(), [&](const tir::Indices&) { return f.load(f.in(), tir::Indices(x.rank(), PrimExpr(0))); });
+  return f.finish();
+}
+
+}  // namespace ingot::ops
