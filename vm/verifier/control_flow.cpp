@@ -1,0 +1,167 @@
+#include "vm/verifier/control_flow.h"
+
+#include <algorithm>
+
+#include "runtime/base/error.h"
+#include "vm/isa/builtins.h"
+#include "vm/isa/decode.h"
+
+namespace ingot::vm {
+namespace {
+
+class Analysis {
+ public:
+  Analysis(const Program& program, const Function& function) : program_(program), function_(function) {}
+
+  ControlFlow run() {
+    const size_t units = function_.code.size();
+    if (units == 0) fail(ErrorCode::CorruptFile, "there is no code");
+    flow_.is_target.resize(units);
+    begins_.resize(units);
+    for (const LoopHeader& loop : function_.loops) flow_.loops.push_back({loop.unit, loop.unit});
+    for (const Instruction& instruction : Instructions<Checked>(function_.code)) {
+      begins_[instruction.at] = true;
+      try {
+        visit(instruction);
+      } catch (Error& error) {
+        error.add_context(fmt::format("unit {} ({})", instruction.at, instruction.info->mnemonic));
+        throw;
+      }
+    }
+    if (loops_seen_ != function_.loops.size())
+      fail(ErrorCode::CorruptFile, "there is no loop instruction at unit {}, which the function's table names",
+           function_.loops[loops_seen_].unit);
+    check_targets();
+    check_loops();
+    return std::move(flow_);
+  }
+
+ private:
+  struct Jump {
+    uint32_t from;
+    uint32_t to;
+  };
+
+  void visit(const Instruction& instruction) {
+    for (const Operand& operand : instruction.operands()) check_operand(instruction, operand);
+    switch (instruction.opcode) {
+      case Opcode::Loop:
+        if (loops_seen_ >= function_.loops.size() || function_.loops[loops_seen_].unit != instruction.at)
+          fail(ErrorCode::CorruptFile, "the function's table has no loop header here");
+        ++loops_seen_;
+        break;
+      case Opcode::Plan:
+        only_once(flow_.plan_unit, instruction);
+        break;
+      case Opcode::CheckParams:
+        only_once(flow_.check_params_unit, instruction);
+        break;
+      case Opcode::MakeClosure:
+        flow_.closures.push_back(instruction[1].index());
+        break;
+      default:
+        break;
+    }
+  }
+
+  void only_once(std::optional<uint32_t>& unit, const Instruction& instruction) {
+    if (unit) fail(ErrorCode::CorruptFile, "the function has another one at unit {}", *unit);
+    unit = instruction.at;
+  }
+
+  void check_index(const Operand& operand, size_t count, std::string_view what) {
+    if (operand.index() >= count)
+      fail(ErrorCode::CorruptFile, "{} {} does not exist, there are {}", what, operand.index(), count);
+  }
+
+  void check_register(Register reg) {
+    if (reg >= function_.registers)
+      fail(ErrorCode::CorruptFile, "r{} does not exist, the function has {} registers", reg, function_.registers);
+  }
+
+  void check_operand(const Instruction& instruction, const Operand& operand) {
+    switch (operand.role) {
+      case Role::None:
+      case Role::Imm:
+        break;
+      case Role::Def:
+      case Role::Use:
+      case Role::Take:
+      case Role::Base:
+        return check_register(operand.reg());
+      case Role::Const:
+        return check_index(operand, program_.constants.size(), "constant");
+      case Role::Func:
+        return check_index(operand, program_.functions.size(), "function");
+      case Role::Import:
+        return check_index(operand, program_.imports.size(), "import");
+      case Role::Kernel:
+        return check_index(operand, program_.kernels.size(), "kernel call");
+      case Role::Builtin:
+        return check_index(operand, kBuiltinCount, "builtin");
+      case Role::Storage:
+        return check_index(operand, function_.storages.size(), "storage");
+      case Role::Check:
+        return check_index(operand, function_.checks.size(), "check");
+      case Role::Expr:
+        return check_index(operand, function_.exprs.size(), "expression");
+      case Role::DType:
+        return check_index(operand, kDTypeCount, "dtype");
+      case Role::Target: {
+        const int64_t target = instruction.target(operand);
+        if (target < 0 || target >= static_cast<int64_t>(function_.code.size()))
+          fail(ErrorCode::CorruptFile, "the jump leads to unit {}, the code has {}", target, function_.code.size());
+        jumps_.push_back({instruction.at, static_cast<uint32_t>(target)});
+        break;
+      }
+      case Role::Uses:
+      case Role::Takes:
+      case Role::Operands:
+      case Role::Vars:
+        for (const Register reg : operand.list) check_register(reg);
+        break;
+    }
+  }
+
+  void check_targets() {
+    for (const Jump& jump : jumps_) {
+      if (!begins_[jump.to])
+        fail(ErrorCode::CorruptFile, "unit {}: the jump leads to unit {}, where no instruction begins", jump.from,
+             jump.to);
+      flow_.is_target[jump.to] = true;
+      if (jump.to > jump.from) continue;
+      const auto loop = std::ranges::lower_bound(flow_.loops, jump.to, {}, &ControlFlow::Loop::header);
+      if (loop == flow_.loops.end() || loop->header != jump.to)
+        fail(ErrorCode::CorruptFile, "unit {}: the jump leads back to unit {}, which is no loop header", jump.from,
+             jump.to);
+      loop->end = std::max(loop->end, jump.from);
+    }
+  }
+
+  void check_loops() {
+    std::vector<ControlFlow::Loop> around;
+    for (const ControlFlow::Loop& loop : flow_.loops) {
+      while (!around.empty() && around.back().end < loop.header) around.pop_back();
+      if (!around.empty() && loop.end > around.back().end)
+        fail(ErrorCode::CorruptFile, "the loops at units {} and {} overlap", around.back().header, loop.header);
+      around.push_back(loop);
+      if (flow_.plan_unit && *flow_.plan_unit > loop.header && *flow_.plan_unit < loop.end)
+        fail(ErrorCode::CorruptFile, "unit {} (plan): stands in the loop at unit {}", *flow_.plan_unit, loop.header);
+    }
+  }
+
+  const Program& program_;
+  const Function& function_;
+  ControlFlow flow_;
+  std::vector<bool> begins_;
+  std::vector<Jump> jumps_;
+  size_t loops_seen_ = 0;
+};
+
+}  // namespace
+
+ControlFlow analyze_control_flow(const Program& program, const Function& function) {
+  return Analysis(program, function).run();
+}
+
+}  // namespace ingot::vm

@@ -1,0 +1,28 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "vm/executable/program.h"
+
+namespace ingot::vm {
+
+// The shape of one function's code, and the proof that its instructions are whole, their operands lie in their tables
+// and their jumps lead to instructions.
+struct ControlFlow {
+  struct Loop {
+    uint32_t header;  // unit of the `loop` instruction
+    uint32_t end;     // unit of the last jump back to it; `header` where there is none
+  };
+
+  std::vector<bool> is_target;  // by unit: some jump leads here
+  std::vector<Loop> loops;      // by header, as in Function::loops; two are disjoint or one encloses the other
+  std::optional<uint32_t> plan_unit;
+  std::optional<uint32_t> check_params_unit;
+  std::vector<uint32_t> closures;  // functions that make_closure names
+};
+
+// Throws CorruptFile naming unit and instruction. Linear in the code.
+ControlFlow analyze_control_flow(const Program& program, const Function& function);
+
+}  // namespace ingot::vm

@@ -1,0 +1,35 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "vm/verifier/control_flow.h"
+#include "vm/verifier/facts.h"
+
+namespace ingot::vm {
+
+// Live ranges of allocation sites, collected while the code is walked forward. Sites that meet in one register, and
+// views with their bases, share one range.
+class LiveRanges {
+ public:
+  // A new site, allocated at `unit`; gives its number: 0, 1, 2, ...
+  uint32_t add(uint32_t unit);
+  void merge(uint32_t a, uint32_t b);
+  bool same(uint32_t a, uint32_t b) { return find(a) == find(b); }
+  void touch(uint32_t site, uint32_t unit);
+  // Writes the ranges into the sites: what was allocated before a loop and is touched in it lives through all of it.
+  void finish(std::span<const ControlFlow::Loop> loops, std::span<AllocSite> sites);
+
+ private:
+  struct Range {
+    uint32_t allocated;
+    uint32_t first = UINT32_MAX;
+    uint32_t last = 0;
+  };
+  uint32_t find(uint32_t site);
+
+  std::vector<uint32_t> parents_;
+  std::vector<Range> ranges_;  // of the representatives
+};
+
+}  // namespace ingot::vm
