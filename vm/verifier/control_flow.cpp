@@ -9,6 +9,8 @@
 namespace ingot::vm {
 namespace {
 
+constexpr size_t kMaxLoopDepth = 64;
+
 class Analysis {
  public:
   Analysis(const Program& program, const Function& function) : program_(program), function_(function) {}
@@ -145,6 +147,8 @@ class Analysis {
       if (!around.empty() && loop.end > around.back().end)
         fail(ErrorCode::CorruptFile, "the loops at units {} and {} overlap", around.back().header, loop.header);
       around.push_back(loop);
+      if (around.size() > kMaxLoopDepth)
+        fail(ErrorCode::CorruptFile, "unit {}: loops nest deeper than {}", loop.header, kMaxLoopDepth);
       if (flow_.plan_unit && *flow_.plan_unit > loop.header && *flow_.plan_unit < loop.end)
         fail(ErrorCode::CorruptFile, "unit {} (plan): stands in the loop at unit {}", *flow_.plan_unit, loop.header);
     }
