@@ -26,7 +26,7 @@ std::string read_file(const std::filesystem::path& path) {
 }  // namespace
 
 ir::Module read_module(const std::filesystem::path& path, const CompileOptions& options, ir::Diagnostics& diagnostics) {
-  if (path.extension() == ".onnx") return onnx::import_model(path, {options.shapes}, diagnostics);
+  if (path.extension() == ".onnx") return onnx_import::import_model(path, {options.shapes}, diagnostics);
   auto source = std::make_shared<ir::Source>(ir::Source{path.string(), read_file(path)});
   ir::Module module = text::parse(std::move(source), diagnostics);
   diagnostics.throw_if_errors();
