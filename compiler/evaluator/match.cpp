@@ -5,11 +5,14 @@
 namespace ingot::evaluator {
 namespace {
 
-std::optional<std::span<const int64_t>> dims_of(const Value& value) {
-  if (value.kind() == Kind::Scalar) return std::span<const int64_t>{};
+bool has_dims(const Value& value) {
+  return value.kind() == Kind::Scalar || value.kind() == Kind::Tensor || value.kind() == Kind::Shape;
+}
+
+std::span<const int64_t> dims_of(const Value& value) {
   if (value.kind() == Kind::Tensor) return value.get<TensorObject>()->dims();
   if (value.kind() == Kind::Shape) return value.get<ShapeObject>()->dims();
-  return std::nullopt;
+  return {};
 }
 
 DType dtype_of(const Value& value) {
@@ -32,12 +35,12 @@ StructInfo info_of(const Value& value) {
     case Kind::Scalar:
     case Kind::Tensor: {
       std::vector<PrimExpr> dims;
-      for (const int64_t dim : *dims_of(value)) dims.emplace_back(dim);
+      for (const int64_t dim : dims_of(value)) dims.emplace_back(dim);
       return tensor_info(dtype_of(value), std::move(dims));
     }
     case Kind::Shape: {
       std::vector<PrimExpr> dims;
-      for (const int64_t dim : *dims_of(value)) dims.emplace_back(dim);
+      for (const int64_t dim : dims_of(value)) dims.emplace_back(dim);
       return shape_info(std::move(dims));
     }
     case Kind::Prim:
@@ -63,9 +66,9 @@ void bind_dims(const Value& value, const StructInfo& info, SymValues& values) {
       dtype_of(value) == DType::Int64)
     values.emplace(info->value->var().get(), value.slot().as<int64_t>());
   const auto dims = dims_of(value);
-  if (!info->dims || !dims || dims->size() != info->dims->size()) return;
-  for (size_t i = 0; i < dims->size(); ++i)
-    if ((*info->dims)[i].op() == PrimOp::Var) values.emplace((*info->dims)[i].var().get(), (*dims)[i]);
+  if (!info->dims || !has_dims(value) || dims.size() != info->dims->size()) return;
+  for (size_t i = 0; i < dims.size(); ++i)
+    if ((*info->dims)[i].op() == PrimOp::Var) values.emplace((*info->dims)[i].var().get(), dims[i]);
 }
 
 void require(const Value& value, const StructInfo& info, const SymValues& values, MatchAt at, std::string_view what,
@@ -117,7 +120,7 @@ void require(const Value& value, const StructInfo& info, const SymValues& values
       return;
     }
   }
-  const auto dims = *dims_of(value);
+  const auto dims = dims_of(value);
   if (info->rank && dims.size() != *info->rank)
     fail(wrong_shape, "{} has rank {}, expected {}", what, dims.size(), *info->rank);
   if (!info->dims) return;

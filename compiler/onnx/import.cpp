@@ -1,10 +1,7 @@
 #include "compiler/onnx/import.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <limits>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -15,6 +12,7 @@
 #include "compiler/onnx/node.h"
 #include "compiler/onnx/tensor.h"
 #include "runtime/base/error.h"
+#include "runtime/base/file.h"
 
 namespace ingot::onnx_import {
 namespace {
@@ -213,13 +211,8 @@ ir::Module import_model(std::span<const std::byte> bytes, const std::string& nam
 }
 
 ir::Module import_model(const std::filesystem::path& path, const ImportOptions& options, ir::Diagnostics& diagnostics) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) fail(ErrorCode::Io, "{}: is a directory", path.string());
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail(ErrorCode::Io, "{}: cannot be opened: {}", path.string(), std::strerror(errno));
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad()) fail(ErrorCode::Io, "{}: cannot be read", path.string());
-  return import_model(std::as_bytes(std::span(bytes)), path.string(), options, diagnostics);
+  const FileBytes file = map_file(path);
+  return import_model(file.bytes, path.string(), options, diagnostics);
 }
 
 }  // namespace ingot::onnx_import
