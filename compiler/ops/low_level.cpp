@@ -1,0 +1,36 @@
+#include "compiler/ops/functions.h"
+#include "runtime/base/error.h"
+
+// Operators that legalization produces and code generation knows: call_tir, call_kernel, call_builtin, call_packed,
+// view, make_closure. Their results are what their StructInfo arguments say.
+namespace ingot::ops {
+
+using namespace ir;
+
+// No StructInfo argument: the empty tuple; one: that; several: their tuple.
+StructInfo infer_outputs(const CallSite& call) {
+  const auto outputs = call.info_args();
+  if (outputs.size() == 1) return outputs[0];
+  return tuple_info({outputs.begin(), outputs.end()});
+}
+
+StructInfo infer_call_tir(const CallSite& call) {
+  if (call.size() < 2)
+    call.fail(ErrorCode::ArityMismatch, "{} arguments are given, a prim_func and a tuple are needed", call.size());
+  if (as<GlobalVar>(call.arg(0)) == nullptr)
+    call.fail(ErrorCode::TypeError, "the first argument must be a prim_func of the module");
+  for (const auto& output : call.info_args())
+    if (output->kind != InfoKind::Tensor || !output->dims || output->dtype == DType::None)
+      call.fail(ErrorCode::TypeError, "a result must be a tensor of known dtype and dimensions, not {}",
+                to_text(output));
+  return infer_outputs(call);
+}
+
+// As infer_outputs, but nothing is known of the result where no StructInfo is given.
+StructInfo infer_stated(const CallSite& call) { return call.info_args().empty() ? object_info() : infer_outputs(call); }
+
+Meaning define_low_level(const CallSite& call) {
+  call.fail(ErrorCode::Internal, "the operator is for code generation and has no other meaning");
+}
+
+}  // namespace ingot::ops

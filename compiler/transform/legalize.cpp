@@ -1,0 +1,282 @@
+#include <map>
+
+#include "compiler/ops/op_func.h"
+#include "compiler/ops/ops.h"
+#include "compiler/transform/transforms.h"
+#include "runtime/tir/text.h"
+#include "vm/isa/isa.h"
+
+namespace ingot::transform {
+namespace {
+
+using namespace ir;
+
+bool is_low_level(std::string_view op) {
+  return op == "call_tir" || op == "call_kernel" || op == "call_builtin" || op == "call_packed" ||
+         op == "call_pure_packed" || op == "view" || op == "make_closure";
+}
+
+bool is_scalar(const StructInfo& info) {
+  return info != nullptr && info->kind == InfoKind::Tensor && info->rank == 0u && info->dtype != DType::None &&
+         info->dtype != DType::String;
+}
+
+// Is there an instruction that computes the operator on these rank-0 operands?
+bool has_instruction(const Op& op, std::span<const StructInfo> operands) {
+  if (op.scalar_instruction.empty() || operands.empty()) return false;
+  for (const auto& operand : operands)
+    if (!is_scalar(operand)) return false;
+  std::string_view family = op.scalar_instruction;
+  if (family.starts_with('>')) family.remove_prefix(1);
+  const DType dtype = operands[0]->dtype;
+  if (family == "and" || family == "or" || family == "not") return dtype == DType::Bool;
+  if (vm::find_opcode(family)) return true;
+  return vm::find_opcode(fmt::format("{}.{}", family, dtype_info(dtype).brief)).has_value();
+}
+
+Expr typed(Expr e, StructInfo info) {
+  e->info = std::move(info);
+  return e;
+}
+
+// The PrimFuncs that legalization adds, each structure once.
+class PrimFuncs {
+ public:
+  explicit PrimFuncs(Module& module) : module_(&module) {}
+
+  // The name of a definition with this structure.
+  std::string add(const tir::PrimFuncRef& func, const Span& span) {
+    auto& same_stem = by_name_[func->name];
+    for (const auto& [name, known] : same_stem)
+      if (tir::same_func(*known, *func)) return name;
+    const std::string name = module_->fresh_name(func->name);
+    auto named = std::make_shared<tir::PrimFunc>(*func);
+    named->name = name;
+    module_->set({name, nullptr, std::move(named), false, span});
+    same_stem.emplace_back(name, func);
+    return name;
+  }
+
+ private:
+  Module* module_;
+  std::map<std::string, std::vector<std::pair<std::string, tir::PrimFuncRef>>> by_name_;
+};
+
+class Legalizer {
+ public:
+  Legalizer(Module& module, PassContext& context) : prim_funcs_(module), context_(&context) {}
+
+  FunctionRef function(const Function& f) {
+    auto result = std::make_shared<Function>(f.params, body(f.body), f.result, f.pure, f.attrs, f.span);
+    result->type_params = f.type_params;
+    result->where = f.where;
+    result->info = f.info;
+    return result;
+  }
+
+ private:
+  Expr body(const Expr& e) {
+    const auto& seq = *as<Seq>(e);
+    std::vector<BindingBlock> blocks;
+    for (const auto& block : seq.blocks) {
+      BindingBlock made{block.dataflow, {}};
+      BindingBlock* outer = std::exchange(block_, &made);
+      for (const auto& binding : block.bindings) this->binding(binding);
+      block_ = outer;
+      blocks.push_back(std::move(made));
+    }
+    return typed(std::make_shared<Seq>(std::move(blocks), seq.body, seq.span), seq.info);
+  }
+
+  void binding(const Binding& source) {
+    Binding made = source;
+    try {
+      made.value = value(source.value);
+    } catch (const Error& error) {
+      context_->diagnostics.error(error.code(), source.span, error.what());
+    }
+    block_->bindings.push_back(std::move(made));
+  }
+
+  // What may stand on the right of a binding; bindings that it needs before go into the block.
+  Expr value(const Expr& e) {
+    if (const auto* f = as<Function>(e)) return function(*f);
+    if (const auto* branch = as<If>(e))
+      return typed(
+          std::make_shared<If>(branch->condition, body(branch->then_branch), body(branch->else_branch), branch->span),
+          branch->info);
+    if (const auto* call = as<Call>(e))
+      if (const auto* op = as<OpExpr>(call->callee)) return operation(e, *call, *op->op);
+    return e;
+  }
+
+  Expr operation(const Expr& e, const Call& call, const Op& op) {
+    if (op.name == "call_tir") return call_tir(e, call);
+    if (is_low_level(op.name)) return e;
+    std::vector<StructInfo> infos;
+    for (const auto& arg : call.args) infos.push_back(arg->info);
+    const CallSite site(op, call.args, infos, call.attrs, call.info_args);
+
+    std::vector<StructInfo> tensors;
+    std::vector<Expr> scalars;
+    for (const auto& arg : call.args)
+      if (arg->info->kind == InfoKind::Tensor || arg->info->kind == InfoKind::Tuple) {
+        tensors.push_back(arg->info);
+        scalars.push_back(arg);
+      }
+    if (has_instruction(op, tensors)) {
+      if (scalars.size() == call.args.size()) return e;
+      return typed(std::make_shared<Call>(call.callee, std::move(scalars), call.attrs, call.info_args, call.span),
+                   call.info);
+    }
+
+    StructInfo result = call.info;
+    const Meaning meaning = op.define(site);
+    if (const auto* func = std::get_if<tir::PrimFuncRef>(&meaning)) return prim_func(call, site, *func, result);
+    if (const auto* kernel = std::get_if<KernelCall>(&meaning)) {
+      auto inputs = tensor_args(call);
+      inputs.resize(std::min<size_t>(inputs.size(), kernel->inputs));
+      auto made = low_level("call_kernel", std::move(inputs), {}, ops::results_of(result), call.span);
+      made->kernel = std::make_shared<const KernelCall>(*kernel);
+      return typed(std::move(made), result);
+    }
+    if (const auto* builtin = std::get_if<BuiltinCall>(&meaning)) {
+      Attrs attrs = {{"name", std::string(builtin->builtin)}};
+      return typed(low_level("call_builtin", call.args, std::move(attrs), {result}, call.span), result);
+    }
+    if (std::holds_alternative<View>(meaning))
+      return typed(low_level("view", {call.args[0]}, {}, {result}, call.span), result);
+    return composed(std::get<Expr>(meaning), call.span);
+  }
+
+  Expr prim_func(const Call& call, const CallSite& site, const tir::PrimFuncRef& func, const StructInfo& result) {
+    const auto outputs = ops::results_of(result);
+    const std::string name = prim_funcs_.add(func, call.span);
+    const Expr callee = typed(std::make_shared<GlobalVar>(name, call.span), func_info({}, tuple_info({}), false));
+    auto inputs = tensor_args(call);
+    std::vector<StructInfo> infos;
+    for (const auto& input : inputs) infos.push_back(input->info);
+    std::vector<Expr> args = {callee, typed(std::make_shared<Tuple>(std::move(inputs), call.span), tuple_info(infos))};
+    std::vector<PrimExpr> vars;
+    for (const auto& var : ops::scalar_vars(site, outputs)) vars.emplace_back(var);
+    if (!vars.empty()) args.push_back(typed(std::make_shared<Shape>(vars, call.span), shape_info(vars)));
+    return typed(low_level("call_tir", std::move(args), {}, outputs, call.span), result);
+  }
+
+  // The inputs of a prim_func are written out, one by one.
+  Expr call_tir(const Expr& e, const Call& call) {
+    if (call.args.size() < 2 || as<Tuple>(call.args[1]) != nullptr) return e;
+    std::vector<Expr> inputs;
+    add_tensors(call.args[1], inputs);
+    std::vector<StructInfo> infos;
+    for (const auto& input : inputs) infos.push_back(input->info);
+    auto args = call.args;
+    args[1] = typed(std::make_shared<Tuple>(std::move(inputs), call.span), tuple_info(std::move(infos)));
+    return typed(std::make_shared<Call>(call.callee, std::move(args), call.attrs, call.info_args, call.span),
+                 call.info);
+  }
+
+  std::vector<Expr> tensor_args(const Call& call) {
+    std::vector<Expr> result;
+    for (const auto& arg : call.args) add_tensors(arg, result);
+    return result;
+  }
+
+  void add_tensors(const Expr& arg, std::vector<Expr>& result) {
+    if (arg->info->kind == InfoKind::Tensor) {
+      result.push_back(arg);
+    } else if (arg->info->kind == InfoKind::Tuple) {
+      for (uint32_t i = 0; i < arg->info->fields.size(); ++i) result.push_back(field(arg, i));
+    }
+  }
+
+  Expr field(const Expr& tuple, uint32_t index) {
+    if (const auto* written = as<Tuple>(tuple)) return written->fields.at(index);
+    const StructInfo& info = tuple->info->fields.at(index);
+    return bind(typed(std::make_shared<TupleGetItem>(tuple, index, tuple->span), info));
+  }
+
+  // The meaning of an operator in terms of others, whose StructInfo is not known yet.
+  Expr composed(const Expr& e, const Span& span) {
+    if (e->info != nullptr && is_leaf(e)) return e;
+    if (const auto* tuple = as<Tuple>(e)) {
+      std::vector<Expr> fields;
+      std::vector<StructInfo> infos;
+      for (const auto& part : tuple->fields) {
+        fields.push_back(leaf(part, span));
+        infos.push_back(fields.back()->info);
+      }
+      return typed(std::make_shared<Tuple>(std::move(fields), span), tuple_info(std::move(infos)));
+    }
+    if (const auto* item = as<TupleGetItem>(e)) {
+      const Expr tuple = leaf(item->tuple, span);
+      if (const auto* written = as<Tuple>(tuple)) return written->fields.at(item->index);
+      return typed(std::make_shared<TupleGetItem>(tuple, item->index, span), tuple->info->fields.at(item->index));
+    }
+    if (const auto* call = as<Call>(e)) {
+      const Op& op = *as<OpExpr>(call->callee)->op;
+      std::vector<Expr> args;
+      std::vector<StructInfo> infos;
+      for (const auto& arg : call->args) {
+        args.push_back(leaf(arg, span));
+        infos.push_back(args.back()->info);
+      }
+      const StructInfo info = op.infer(CallSite(op, args, infos, call->attrs, call->info_args));
+      const auto made = std::make_shared<Call>(call->callee, std::move(args), call->attrs, call->info_args, span);
+      made->kernel = call->kernel;
+      made->info = info;
+      return operation(made, *made, op);
+    }
+    if (const auto* constant = as<Constant>(e)) {
+      Dims dims;
+      for (const int64_t dim : constant->data->dims()) dims.emplace_back(dim);
+      return typed(std::make_shared<Constant>(constant->data, false, span),
+                   tensor_info(constant->data->dtype, std::move(dims)));
+    }
+    if (const auto* shape = as<Shape>(e))
+      return typed(std::make_shared<Shape>(shape->dims, span), shape_info(shape->dims));
+    if (as<NullValue>(e) != nullptr) return typed(std::make_shared<NullValue>(span), object_info());
+    fail(ErrorCode::Internal, "legalize: an operator means something that is no expression of operators");
+  }
+
+  Expr leaf(const Expr& e, const Span& span) {
+    const Expr made = composed(e, span);
+    return is_leaf(made) ? made : bind(made);
+  }
+
+  Expr bind(const Expr& e) {
+    const auto var = std::make_shared<Var>("t", nullptr, block_->dataflow, e->span);
+    var->info = e->info;
+    block_->bindings.push_back({var, e, nullptr, e->span});
+    return var;
+  }
+
+  static std::shared_ptr<Call> low_level(std::string_view op, std::vector<Expr> args, Attrs attrs,
+                                         std::vector<StructInfo> info_args, const Span& span) {
+    return std::make_shared<Call>(std::make_shared<OpExpr>(ops::find(op), span), std::move(args), std::move(attrs),
+                                  std::move(info_args), span);
+  }
+
+  using Dims = std::vector<PrimExpr>;
+
+  PrimFuncs prim_funcs_;
+  PassContext* context_;
+  BindingBlock* block_ = nullptr;
+};
+
+}  // namespace
+
+Module legalize(Module module, PassContext& context) {
+  Module result = module;
+  Legalizer legalizer(result, context);
+  for (const auto& definition : module.definitions()) {
+    if (definition.function == nullptr) continue;
+    Definition made = definition;
+    made.function = legalizer.function(*definition.function);
+    result.set(std::move(made));
+  }
+  result.form = Form::Legalized;
+  return result;
+}
+
+}  // namespace ingot::transform
