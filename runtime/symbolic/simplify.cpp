@@ -10,8 +10,8 @@ namespace ingot {
 namespace {
 
 // What the rules cannot handle (an expression that would grow too deep) stays unproved.
-template <typename Attempt, typename Fallback>
-auto attempt_or(Attempt attempt, Fallback fallback) -> decltype(attempt()) {
+template <typename Attempt>
+auto attempt_or(Attempt attempt, decltype(attempt()) fallback) -> decltype(attempt()) {
   try {
     return attempt();
   } catch (const Error& error) {
@@ -63,6 +63,36 @@ Range range_of(const PrimExpr& expr, const Assumptions& assumptions) {
         return both.least <= both.greatest ? both : plain;
       },
       plain);
+}
+
+std::optional<LinearForm> linear_in(const PrimExpr& expr, const SymVar& var, const Assumptions& assumptions) {
+  const auto mentions = [&](const std::vector<PrimExpr>& factors) {
+    bool found = false;
+    for (const PrimExpr& factor : factors) for_each_var(factor, [&](const SymVar& other) { found |= other == var; });
+    return found;
+  };
+  return attempt_or(
+      [&]() -> std::optional<LinearForm> {
+        Simplifier simplifier(assumptions);
+        const Sum sum = simplifier.normalize(expr);
+        Sum coefficient;
+        Sum rest{sum.constant, {}};
+        for (const Term& term : sum.terms) {
+          auto factors = simplifier.algebra().cancel(term.factors, {PrimExpr(var)});
+          if (mentions(factors ? *factors : term.factors)) return std::nullopt;
+          if (!factors) {
+            rest.terms.push_back(term);
+          } else if (factors->empty()) {
+            coefficient.constant = term.coefficient;
+          } else {
+            coefficient.terms.push_back({term.coefficient, std::move(*factors)});
+          }
+        }
+        const auto ordered = simplifier.algebra().collect(coefficient.constant, std::move(coefficient.terms));
+        if (!ordered) return std::nullopt;
+        return LinearForm{SumAlgebra::render(*ordered), SumAlgebra::render(rest)};
+      },
+      std::nullopt);
 }
 
 Proof prove_equal(const PrimExpr& a, const PrimExpr& b, const Assumptions& assumptions) {

@@ -55,6 +55,13 @@ PrimExpr simplify(const PrimExpr& expr, const Assumptions& assumptions = Assumpt
 // The range of the values that the expression can take, conservative (it may be too wide).
 Range range_of(const PrimExpr& expr, const Assumptions& assumptions);
 
+// expr = coefficient * var + rest, neither of which mentions `var`; nullopt where it has no such form.
+struct LinearForm {
+  PrimExpr coefficient;
+  PrimExpr rest;
+};
+std::optional<LinearForm> linear_in(const PrimExpr& expr, const SymVar& var, const Assumptions& assumptions);
+
 enum class Proof : uint8_t { No, Unknown, Yes };
 
 // Three answers, as the documents ask: always equal, never equal, or neither proved. Likewise for <= and <.

@@ -30,7 +30,7 @@ enum class ExprOp : uint8_t {
   Select,  // operand 0 (bool) ? operand 1 : operand 2; only the chosen one is evaluated
   // dtype in, same dtype out
   Neg,
-  Not,
+  Not,  // of a bool; of an integer all bits
   Abs,
   Sign,
   Ceil,
@@ -94,8 +94,8 @@ using Expr = std::shared_ptr<const ExprNode>;
 struct LetVar {
   std::string name;
   DType dtype;
-  // Set for int64: the same value for use in indices and extents of the statements below.
-  SymVar index;
+  // Set for int64, and only then: the same value for use in indices and extents of the statements below.
+  SymVar index = {};
 };
 using LetRef = std::shared_ptr<const LetVar>;
 
@@ -103,11 +103,11 @@ struct ExprNode {
   ExprOp op;
   DType dtype;
   uint64_t bits = 0;
-  PrimExpr index;
-  LetRef let;
+  PrimExpr index = {};
+  LetRef let = {};
   BufferId buffer = 0;
-  std::vector<PrimExpr> indices;
-  std::vector<Expr> operands;
+  std::vector<PrimExpr> indices = {};
+  std::vector<Expr> operands = {};
 };
 
 // Serial runs in order. Parallel promises that iterations write disjoint elements (checked). Reduce promises that the

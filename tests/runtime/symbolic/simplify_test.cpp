@@ -163,6 +163,16 @@ TEST_F(SimplifyTest, ProvesIndicesInBounds) {
   EXPECT_EQ(prove_less_equal(column, row, triangle), Proof::Yes);
 }
 
+TEST_F(SimplifyTest, FindsLinearForms) {
+  const auto form = linear_in((i * m + j) * 2 - i + 3, i_, facts_);
+  ASSERT_TRUE(form);
+  EXPECT_EQ(to_text(form->coefficient), "m * 2 - 1");
+  EXPECT_EQ(to_text(form->rest), "j * 2 + 3");
+  EXPECT_TRUE(linear_in(n, i_, facts_)->coefficient.is_const(0));
+  EXPECT_FALSE(linear_in(i * i, i_, facts_));
+  EXPECT_FALSE(linear_in(i + floor_div(i, 3), i_, facts_));
+}
+
 TEST_F(SimplifyTest, RangesAreConservative) {
   const Range sum = range_of(i * 2 - j + 1, facts_);
   EXPECT_EQ(sum.least, -14);

@@ -1,0 +1,33 @@
+#pragma once
+#include <span>
+#include <vector>
+
+#include "runtime/symbolic/simplify.h"
+#include "runtime/tir/prim_func.h"
+
+namespace ingot::tir {
+
+// A place where a PrimFunc reads or writes a buffer, with what surrounds it. Points into the function.
+struct Access {
+  BufferId buffer = 0;
+  std::span<const PrimExpr> indices;
+  bool is_store = false;
+  bool conditional = false;       // inside of an If or of a branch of a Select
+  std::vector<const For*> loops;  // around it, outermost first
+};
+
+// All accesses in the order of a pre-order walk: of a statement its Store, then the Loads in its expressions, left to
+// right; then the statements inside of it.
+std::vector<Access> collect_accesses(const PrimFunc& func);
+
+// Every let of the function, scalar parameters included.
+std::vector<LetRef> collect_lets(const PrimFunc& func);
+
+// What holds inside of all of `loops`: dimensions are >= 0, loop indices lie below their extents, int64 lets may be
+// anything.
+Assumptions assumptions_inside(const PrimFunc& func, std::span<const For* const> loops);
+
+// The position of the element in the row-major buffer.
+PrimExpr flat_index(std::span<const PrimExpr> indices, const Buffer& buffer);
+
+}  // namespace ingot::tir

@@ -1,0 +1,150 @@
+#include <algorithm>
+
+#include "runtime/tir/accesses.h"
+#include "runtime/tir/checker.h"
+
+namespace ingot::tir {
+namespace {
+
+// [begin, begin + extent) of a dimension.
+struct Side {
+  PrimExpr begin, extent;
+};
+// An access to every element within one side per dimension.
+using Box = std::vector<Side>;
+
+// Which elements of one buffer are certainly written.
+class Coverage {
+ public:
+  Coverage(const PrimFunc& func, BufferId buffer)
+      : func_(func), buffer_(func.buffers[buffer]), entry_(assumptions_inside(func, {})) {}
+
+  bool add(const Access& access) {
+    if (access.conditional || !has_fixed_extents(access)) return false;
+    if (digits_cover(access)) return true;
+    if (auto box = box_of(access)) boxes_.push_back(std::move(*box));
+    return boxes_cover();
+  }
+
+ private:
+  bool equal(const PrimExpr& a, const PrimExpr& b) const { return prove_equal(a, b, entry_) == Proof::Yes; }
+
+  // Loops that do not move the access must run at least once.
+  bool all_run(const std::vector<const For*>& loops) const {
+    return std::ranges::all_of(loops,
+                               [&](const For* loop) { return prove_less(0, loop->extent, entry_) == Proof::Yes; });
+  }
+
+  static bool is_fixed(const PrimExpr& expr, const Access& access) {
+    bool fixed = true;
+    for_each_var(expr, [&](const SymVar& var) {
+      fixed &= std::ranges::none_of(access.loops, [&](const For* loop) { return loop->var == var; });
+    });
+    return fixed;
+  }
+
+  static bool has_fixed_extents(const Access& access) {
+    return std::ranges::all_of(access.loops, [&](const For* loop) { return is_fixed(loop->extent, access); });
+  }
+
+  // The index in each dimension is a loop index of its own plus something that no loop moves.
+  std::optional<Box> box_of(const Access& access) const {
+    Box box;
+    std::vector<const For*> left = access.loops;
+    const Assumptions facts = assumptions_inside(func_, access.loops);
+    for (const PrimExpr& index : access.indices) {
+      std::optional<LinearForm> form;
+      const auto loop = std::ranges::find_if(left, [&](const For* candidate) {
+        form = linear_in(index, candidate->var, facts);
+        return form && form->coefficient.is_const(1) && is_fixed(form->rest, access);
+      });
+      if (loop != left.end()) {
+        box.push_back({form->rest, (*loop)->extent});
+        left.erase(loop);
+      } else if (is_fixed(index, access)) {
+        box.push_back({index, 1});
+      } else {
+        return std::nullopt;
+      }
+    }
+    return all_run(left) ? std::optional(box) : std::nullopt;
+  }
+
+  bool is_whole(const Box& box, size_t d) const {
+    return equal(box[d].begin, 0) && equal(box[d].extent, buffer_.dims[d]);
+  }
+
+  // Boxes side by side along one dimension, each whole in the others.
+  bool boxes_cover() const {
+    const size_t rank = buffer_.dims.size();
+    for (size_t d = 0; d < rank; ++d) {
+      std::vector<Side> sides;
+      for (const Box& box : boxes_) {
+        bool whole = true;
+        for (size_t other = 0; other < rank && whole; ++other) whole = other == d || is_whole(box, other);
+        if (whole) sides.push_back(box[d]);
+      }
+      PrimExpr covered = 0;
+      while (!equal(covered, buffer_.dims[d])) {
+        const auto next = std::ranges::find_if(sides, [&](const Side& side) { return equal(side.begin, covered); });
+        if (next == sides.end()) break;
+        covered = simplify(covered + next->extent, entry_);
+        sides.erase(next);
+      }
+      if (equal(covered, buffer_.dims[d])) return true;
+    }
+    return rank == 0 && !boxes_.empty();
+  }
+
+  // The position in the buffer counts through all elements as a number with the loop indices as digits.
+  bool digits_cover(const Access& access) const {
+    const Assumptions facts = assumptions_inside(func_, access.loops);
+    PrimExpr size = 1;
+    for (const PrimExpr& dim : buffer_.dims) size = size * dim;
+    PrimExpr rest = simplify(flat_index(access.indices, buffer_), facts);
+    PrimExpr step = 1;
+    std::vector<const For*> left = access.loops;
+    while (!left.empty()) {
+      std::optional<LinearForm> form;
+      const auto digit = std::ranges::find_if(left, [&](const For* loop) {
+        form = linear_in(rest, loop->var, facts);
+        return form && equal(form->coefficient, step);
+      });
+      if (digit == left.end()) break;
+      rest = form->rest;
+      step = simplify(step * (*digit)->extent, entry_);
+      left.erase(digit);
+    }
+    return rest.is_const(0) && equal(step, size) && all_run(left);
+  }
+
+  const PrimFunc& func_;
+  const Buffer& buffer_;
+  Assumptions entry_;
+  std::vector<Box> boxes_;
+};
+
+}  // namespace
+
+std::vector<bool> prove_bounds(const PrimFunc& func) {
+  std::vector<bool> proved;
+  for (const Access& access : collect_accesses(func)) {
+    const Assumptions facts = assumptions_inside(func, access.loops);
+    const Buffer& buffer = func.buffers[access.buffer];
+    bool inside = true;
+    for (size_t d = 0; d < access.indices.size() && inside; ++d)
+      inside = prove_less_equal(0, access.indices[d], facts) == Proof::Yes &&
+               prove_less(access.indices[d], buffer.dims[d], facts) == Proof::Yes;
+    proved.push_back(inside);
+  }
+  return proved;
+}
+
+bool writes_whole(const PrimFunc& func, BufferId buffer) {
+  Coverage coverage(func, buffer);
+  return std::ranges::any_of(collect_accesses(func), [&](const Access& access) {
+    return access.is_store && access.buffer == buffer && coverage.add(access);
+  });
+}
+
+}  // namespace ingot::tir

@@ -1,0 +1,386 @@
+#include "runtime/tir/text.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "runtime/tir/expr_ops.h"
+#include "runtime/tir/literals.h"
+#include "runtime/tir/words.h"
+
+namespace ingot::tir {
+namespace {
+
+class Printer {
+ public:
+  // What is not well formed prints as `?`: messages of the checker show it. Expressions end at about `limit`
+  // characters.
+  explicit Printer(const PrimFunc& func, size_t limit = SIZE_MAX) : func_(func), limit_(limit) {
+    for (const Buffer& buffer : func.buffers) buffers_.push_back(fresh(buffer.name));
+    for (const Scalar& scalar : func.scalars)
+      if (scalar.var) name_let(scalar.var);
+    for (const Buffer& buffer : func.buffers)
+      for (const PrimExpr& dim : buffer.dims)
+        if (dim)
+          for_each_var(dim, [&](const SymVar& var) {
+            if (!vars_.contains(var.get())) vars_[var.get()] = fresh(var->name);
+          });
+  }
+
+  std::string function() {
+    text_ = fmt::format("prim_func {}(", function_name(func_.name));
+    const std::vector<bool> stored = stored_params();
+    const bool inferred = outputs_of(stored) == func_.outputs;
+    for (uint32_t i = 0; i < func_.params; ++i) {
+      if (i != 0) text_ += ", ";
+      if (!inferred && i >= func_.params - func_.outputs) text_ += "out ";
+      buffer(i);
+    }
+    for (size_t i = 0; i < func_.scalars.size(); ++i) {
+      if (i != 0 || func_.params != 0) text_ += ", ";
+      const LetRef& var = func_.scalars[i].var;
+      text_ += fmt::format("{}: {}", lets_.at(var.get()), dtype_name(var->dtype));
+    }
+    text_ += ") ";
+    body(func_.body);
+    text_ += "\n";
+    return std::move(text_);
+  }
+
+  // Names are given on the way to the statement.
+  bool head(const std::vector<Stmt>& list, const Stmt& wanted) {
+    for (const Stmt& stmt : list) {
+      if (!stmt) continue;
+      if (stmt == wanted) {
+        text_.clear();
+        statement(stmt);
+        return true;
+      }
+      if (const auto* loop = std::get_if<For>(&stmt->node)) {
+        if (loop->var) name_var(loop->var);
+        if (head(loop->body, wanted)) return true;
+      } else if (const auto* branch = std::get_if<If>(&stmt->node)) {
+        if (head(branch->then_body, wanted) || head(branch->else_body, wanted)) return true;
+      } else if (const auto* let = std::get_if<Let>(&stmt->node)) {
+        if (let->var) name_let(let->var);
+      }
+    }
+    return false;
+  }
+
+  std::string take() { return std::move(text_); }
+
+ private:
+  // A name that nothing in scope has.
+  std::string fresh(const std::string& wanted) {
+    const std::string base = identifier(wanted);
+    std::string name = base;
+    for (int i = 1; !taken_.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
+    return name;
+  }
+  void name_var(const SymVar& var) { vars_[var.get()] = fresh(var->name); }
+  void name_let(const LetRef& let) {
+    const std::string name = fresh(let->name);
+    lets_[let.get()] = name;
+    if (!let->index) return;
+    vars_[let->index.get()] = name;
+    let_indices_.insert(let->index.get());
+  }
+
+  std::string index_text(const PrimExpr& expr) const {
+    if (!expr) return "?";
+    return to_text(expr, [&](const SymVar& var) {
+      const auto found = vars_.find(var.get());
+      return found == vars_.end() ? identifier(var->name) : found->second;
+    });
+  }
+
+  std::string buffer_name(BufferId id) const { return id < buffers_.size() ? buffers_[id] : "?"; }
+
+  void list(const std::vector<PrimExpr>& exprs) {
+    for (size_t i = 0; i < exprs.size(); ++i) {
+      if (i != 0) text_ += ", ";
+      text_ += index_text(exprs[i]);
+    }
+  }
+
+  void buffer(BufferId id) {
+    text_ += buffer_name(id);
+    if (id >= func_.buffers.size()) return;
+    const Buffer& buffer = func_.buffers[id];
+    text_ += ": Buffer[(";
+    list(buffer.dims);
+    text_ += fmt::format("{}), {}]", buffer.dims.size() == 1 ? "," : "", dtype_name(buffer.dtype));
+  }
+
+  std::vector<bool> stored_params() const {
+    std::vector<bool> stored(func_.params);
+    mark_stores(func_.body, stored);
+    return stored;
+  }
+  static void mark_stores(const std::vector<Stmt>& list, std::vector<bool>& stored) {
+    for (const Stmt& stmt : list) {
+      if (const auto* loop = std::get_if<For>(&stmt->node)) mark_stores(loop->body, stored);
+      if (const auto* branch = std::get_if<If>(&stmt->node)) {
+        mark_stores(branch->then_body, stored);
+        mark_stores(branch->else_body, stored);
+      }
+      const auto* store = std::get_if<Store>(&stmt->node);
+      if (store && store->buffer < stored.size()) stored[store->buffer] = true;
+    }
+  }
+  static uint32_t outputs_of(const std::vector<bool>& stored) {
+    return static_cast<uint32_t>(stored.end() - std::ranges::find(stored, true));
+  }
+
+  void line(std::string_view text) {
+    text_ += "\n";
+    text_.append(2 * indent_, ' ');
+    text_ += text;
+  }
+
+  void body(const std::vector<Stmt>& list) {
+    text_ += "{";
+    ++indent_;
+    std::unordered_set<std::string> outside = taken_;
+    for (const Stmt& stmt : list) {
+      line("");
+      statement(stmt);
+      if (const auto* loop = std::get_if<For>(&stmt->node)) {
+        body(loop->body);
+        taken_.erase(vars_.at(loop->var.get()));
+      } else if (const auto* branch = std::get_if<If>(&stmt->node)) {
+        body(branch->then_body);
+        if (!branch->else_body.empty()) {
+          text_ += " else ";
+          body(branch->else_body);
+        }
+      }
+    }
+    taken_ = std::move(outside);
+    --indent_;
+    line("}");
+  }
+
+  void statement(const Stmt& stmt) {
+    std::visit([&](const auto& node) { print(node); }, stmt->node);
+  }
+
+  // Of statements with a body the part in front of it.
+  void print(const For& node) {
+    if (!node.var) {
+      text_ += "for ?";
+      return;
+    }
+    const std::string extent = index_text(node.extent);
+    name_var(node.var);
+    constexpr std::string_view kKinds[] = {"", "parallel ", "reduce "};
+    text_ += fmt::format("for {} in {} {}", vars_.at(node.var.get()), extent, kKinds[static_cast<size_t>(node.kind)]);
+  }
+  void print(const Let& node) {
+    const size_t start = text_.size();
+    expression(node.value, 0);
+    if (!node.var) return;
+    const std::string value = text_.substr(start);
+    text_.resize(start);
+    name_let(node.var);
+    text_ += fmt::format("let {} = {};", lets_.at(node.var.get()), value);
+  }
+  void print(const If& node) {
+    text_ += "if (";
+    expression(node.condition, 0);
+    text_ += ") ";
+  }
+  void print(const Store& node) {
+    text_ += buffer_name(node.buffer) + "[";
+    list(node.indices);
+    text_ += "] = ";
+    expression(node.value, 0);
+    text_ += ";";
+  }
+  void print(const Allocate& node) {
+    text_ += "alloc ";
+    buffer(node.buffer);
+    text_ += ";";
+  }
+
+  void arguments(const ExprNode& node) {
+    text_ += "(";
+    for (size_t i = 0; i < node.operands.size(); ++i) {
+      if (i != 0) text_ += ", ";
+      expression(node.operands[i], 0);
+    }
+  }
+
+  void operand(const ExprNode& node, size_t i, int least) {
+    expression(i < node.operands.size() ? node.operands[i] : nullptr, least);
+  }
+
+  void expression(const Expr& expr, int least) {
+    if (!expr) {
+      text_ += "?";
+    } else if (text_.size() < limit_) {
+      expression(*expr, least);
+    }
+  }
+
+  void expression(const ExprNode& node, int least) {
+    const ExprOpInfo& info = expr_op_info(node.op);
+    switch (node.op) {
+      case ExprOp::Const:
+        text_ += literal_text(node.dtype, node.bits);
+        return;
+      case ExprOp::Index: {
+        const bool plain =
+            node.index && node.index.op() == PrimOp::Var && !let_indices_.contains(node.index.var().get());
+        text_ += plain ? index_text(node.index) : fmt::format("index({})", index_text(node.index));
+        return;
+      }
+      case ExprOp::Let: {
+        const auto found = lets_.find(node.let.get());
+        text_ += found != lets_.end() ? found->second : node.let ? identifier(node.let->name) : "?";
+        return;
+      }
+      case ExprOp::Load:
+        text_ += buffer_name(node.buffer) + "[";
+        list(node.indices);
+        text_ += "]";
+        return;
+      case ExprOp::Cast:
+        arguments(node);
+        text_.insert(text_.size(), fmt::format(", {})", dtype_name(node.dtype)));
+        return;
+      default:
+        break;
+    }
+    if (info.precedence == 0) {
+      text_ += info.name;
+      arguments(node);
+      text_ += ")";
+    } else if (info.arity == 1) {
+      text_ += info.name;
+      const bool literal = !node.operands.empty() && node.operands[0] && node.operands[0]->op == ExprOp::Const;
+      if (literal) text_ += "(";
+      operand(node, 0, kUnaryPrecedence);
+      if (literal) text_ += ")";
+    } else {
+      const bool parentheses = info.precedence < least;
+      if (parentheses) text_ += "(";
+      operand(node, 0, info.precedence);
+      text_ += fmt::format(" {} ", info.name);
+      operand(node, 1, info.precedence + 1);
+      if (parentheses) text_ += ")";
+    }
+  }
+
+  const PrimFunc& func_;
+  size_t limit_;
+  std::string text_;
+  size_t indent_ = 0;
+  std::unordered_set<std::string> taken_;
+  std::vector<std::string> buffers_;
+  std::unordered_map<const SymVarNode*, std::string> vars_;
+  std::unordered_map<const LetVar*, std::string> lets_;
+  std::unordered_set<const SymVarNode*> let_indices_;
+};
+
+// Walks two functions side by side; whatever is named is paired with its counterpart at first sight.
+class Comparison {
+ public:
+  bool functions(const PrimFunc& a, const PrimFunc& b) {
+    if (a.name != b.name || a.params != b.params || a.outputs != b.outputs || a.buffers.size() != b.buffers.size() ||
+        a.scalars.size() != b.scalars.size())
+      return false;
+    a_ = &a;
+    b_ = &b;
+    for (size_t i = 0; i < a.scalars.size(); ++i)
+      if (!pair(a.scalars[i].var, b.scalars[i].var)) return false;
+    for (BufferId i = 0; i < a.params; ++i)
+      if (!buffers(i, i)) return false;
+    return bodies(a.body, b.body);
+  }
+
+ private:
+  template <typename T>
+  bool pair_up(std::unordered_map<const T*, const T*>& forward, std::unordered_map<const T*, const T*>& backward,
+               const T* a, const T* b) {
+    return forward.try_emplace(a, b).first->second == b && backward.try_emplace(b, a).first->second == a;
+  }
+  bool pair(const SymVar& a, const SymVar& b) { return pair_up(vars_, back_vars_, a.get(), b.get()); }
+  bool pair(const LetRef& a, const LetRef& b) {
+    if (a->dtype != b->dtype || (a->index == nullptr) != (b->index == nullptr)) return false;
+    return pair_up(lets_, back_lets_, a.get(), b.get()) && (!a->index || pair(a->index, b->index));
+  }
+
+  bool buffers(BufferId a, BufferId b) {
+    const auto [found, added] = buffers_.try_emplace(a, b);
+    if (found->second != b) return false;
+    if (!added) return true;
+    return back_buffers_.try_emplace(b, a).first->second == a && a_->buffers[a].dtype == b_->buffers[b].dtype &&
+           indices(a_->buffers[a].dims, b_->buffers[b].dims);
+  }
+
+  bool symbolic(const PrimExpr& a, const PrimExpr& b) {
+    if (a.op() != b.op() || a.value() != b.value()) return false;
+    if (a.op() == PrimOp::Var) return pair(a.var(), b.var());
+    return std::ranges::equal(a.operands(), b.operands(),
+                              [&](const PrimExpr& x, const PrimExpr& y) { return symbolic(x, y); });
+  }
+  bool indices(const std::vector<PrimExpr>& a, const std::vector<PrimExpr>& b) {
+    return std::ranges::equal(a, b, [&](const PrimExpr& x, const PrimExpr& y) { return symbolic(x, y); });
+  }
+
+  bool expressions(const Expr& a, const Expr& b) {
+    if (a->op != b->op || a->dtype != b->dtype || a->bits != b->bits) return false;
+    if (a->op == ExprOp::Index && !symbolic(a->index, b->index)) return false;
+    if (a->op == ExprOp::Let && !pair(a->let, b->let)) return false;
+    if (a->op == ExprOp::Load && !(buffers(a->buffer, b->buffer) && indices(a->indices, b->indices))) return false;
+    return std::ranges::equal(a->operands, b->operands,
+                              [&](const Expr& x, const Expr& y) { return expressions(x, y); });
+  }
+
+  bool bodies(const std::vector<Stmt>& a, const std::vector<Stmt>& b) {
+    return std::ranges::equal(a, b, [&](const Stmt& x, const Stmt& y) {
+      if (x->node.index() != y->node.index()) return false;
+      return std::visit([&]<typename T>(const T& node) { return same(node, std::get<T>(y->node)); }, x->node);
+    });
+  }
+  bool same(const For& a, const For& b) {
+    return a.kind == b.kind && symbolic(a.extent, b.extent) && pair(a.var, b.var) && bodies(a.body, b.body);
+  }
+  bool same(const Let& a, const Let& b) { return expressions(a.value, b.value) && pair(a.var, b.var); }
+  bool same(const If& a, const If& b) {
+    return expressions(a.condition, b.condition) && bodies(a.then_body, b.then_body) &&
+           bodies(a.else_body, b.else_body);
+  }
+  bool same(const Store& a, const Store& b) {
+    return buffers(a.buffer, b.buffer) && indices(a.indices, b.indices) && expressions(a.value, b.value);
+  }
+  bool same(const Allocate& a, const Allocate& b) { return buffers(a.buffer, b.buffer); }
+
+  const PrimFunc* a_ = nullptr;
+  const PrimFunc* b_ = nullptr;
+  std::unordered_map<const SymVarNode*, const SymVarNode*> vars_, back_vars_;
+  std::unordered_map<const LetVar*, const LetVar*> lets_, back_lets_;
+  std::unordered_map<BufferId, BufferId> buffers_, back_buffers_;
+};
+
+}  // namespace
+
+std::string print(const PrimFunc& func) { return Printer(func).function(); }
+
+std::string print_head(const PrimFunc& func, const Stmt& stmt) {
+  constexpr size_t kLimit = 160;
+  Printer printer(func, kLimit);
+  printer.head(func.body, stmt);
+  std::string text = printer.take();
+  if (text.size() > kLimit) text = text.substr(0, kLimit) + " ...";
+  while (text.ends_with(' ')) text.pop_back();
+  return text;
+}
+
+bool same_func(const PrimFunc& a, const PrimFunc& b) { return Comparison().functions(a, b); }
+
+}  // namespace ingot::tir
