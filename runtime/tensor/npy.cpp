@@ -127,7 +127,7 @@ Ref<TensorObject> decode_npy(std::span<const std::byte> bytes, std::string_view 
 }
 
 Ref<TensorObject> read_npy(const std::filesystem::path& path, ObjectPool* pool) {
-  return decode_npy(map_file(path).bytes, path.string(), pool);
+  return decode_npy(read_file(path).bytes, path.string(), pool);
 }
 
 std::vector<std::byte> encode_npy(const TensorObject& tensor) {
