@@ -55,7 +55,7 @@ PreparedKernel prepare_kernel(const Problem& problem, std::string_view variant) 
     if (!variant.empty() && candidate.name != variant) continue;
     exists = true;
     if (candidate.needs > problem.cpu || !candidate.accepts(problem)) continue;
-    return {candidate.make(problem), candidate.name};
+    if (auto kernel = candidate.make(problem)) return {std::move(kernel), candidate.name};
   }
   if (!exists) fail(ErrorCode::Unsupported, "{}: there is no variant '{}'", contract_name(contract), variant);
   fail(ErrorCode::Unsupported, "{}: {} does not take this call", contract_name(contract),

@@ -50,7 +50,7 @@ class Kernel {
   virtual tir::RunStatus run(const KernelArgs& args) const noexcept = 0;
   virtual size_t scratch_bytes() const { return 0; }
   // The input on whose memory output 0 may lie exactly (an elementwise operation, a residual sum); -1: none. Never one
-  // with another size or layout than the output. Where the planner uses it, the addresses are equal, and no other input
+  // whose elements lie otherwise than the output's. Where the planner uses it, the addresses are equal, and no other input
   // lies there.
   virtual int in_place_input() const { return -1; }
   // What the implementation calls itself: "jit:avx512_core", for `inspect`.
@@ -59,7 +59,7 @@ class Kernel {
   virtual uint64_t work() const { return 1; }
 };
 
-// One line of kernels.def.
+// One line of kernels.def. `make` may still give null: the next variant is tried then.
 struct KernelVariant {
   Contract contract;
   std::string_view name;

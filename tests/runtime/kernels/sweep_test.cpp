@@ -146,10 +146,10 @@ struct Row {
   int cases;
 };
 const std::map<Contract, Row> kGenerators = {
-    {Contract::conv2d, {conv2d_case, 400}},
-    {Contract::matmul, {matmul_case, 400}},
-    {Contract::pool2d, {pool2d_case, 300}},
-    {Contract::lrn, {lrn_case, 100}},
+    {Contract::conv2d, {conv2d_case, 500}},
+    {Contract::matmul, {matmul_case, 700}},
+    {Contract::pool2d, {pool2d_case, 1000}},
+    {Contract::lrn, {lrn_case, 300}},
 };
 
 class Sweep : public testing::TestWithParam<Contract> {};
