@@ -2,6 +2,7 @@
 
 #include "compiler/analysis/literals.h"
 #include "compiler/ir/op.h"
+#include "compiler/ops/ops.h"
 
 namespace ingot::analysis {
 
@@ -266,8 +267,25 @@ Expr Inference::leaf(const Expr& e, const StructInfo& expected) {
   }
 }
 
+// `a && b` and `a || b` above rank 0 are elementwise operators; null where both sides have rank 0.
+Expr Inference::logical(const If& e, const Expr& left, std::vector<Binding>& into) {
+  const auto above = [](const StructInfo& info) {
+    return info->kind == InfoKind::Tensor && info->rank && *info->rank > 0;
+  };
+  const bool conjunction = e.sugar == ShortCircuit::And;
+  const Expr other = sequence(*as<Seq>(conjunction ? e.then_branch : e.else_branch), nullptr);
+  if (!above(left->info) && !above(other->info)) return nullptr;
+  for (const auto& block : as<Seq>(other)->blocks)
+    into.insert(into.end(), block.bindings.begin(), block.bindings.end());
+  const auto op = std::make_shared<OpExpr>(ops::find(conjunction ? "logical_and" : "logical_or"), e.span);
+  const Call call(op, {left, as<Seq>(other)->body}, {}, {}, e.span);
+  return call_operator(call, *op);
+}
+
 Expr Inference::branch(const If& e, const StructInfo& expected, std::vector<Binding>& into) {
   Expr condition = leaf(e.condition);
+  if (e.sugar != ShortCircuit::None)
+    if (Expr elementwise = logical(e, condition, into)) return elementwise;
   const StructInfo wanted = tensor_info(DType::Bool, std::vector<PrimExpr>{});
   if (!is_unknown(condition->info)) {
     const Compatibility fits = is_compatible(condition->info, wanted);
@@ -304,8 +322,9 @@ Expr Inference::branch(const If& e, const StructInfo& expected, std::vector<Bind
   const StructInfo info = is_unknown(then_branch->info)   ? else_branch->info
                           : is_unknown(else_branch->info) ? then_branch->info
                                                           : least_upper_bound(then_branch->info, else_branch->info);
-  return typed(std::make_shared<If>(std::move(condition), std::move(then_branch), std::move(else_branch), e.span),
-               info);
+  return typed(
+      std::make_shared<If>(std::move(condition), std::move(then_branch), std::move(else_branch), e.span, e.sugar),
+      info);
 }
 
 Expr Inference::projection(const TupleGetItem& e) {

@@ -32,6 +32,7 @@ class Inference {
   ir::Expr value(const ir::Binding& binding, std::vector<ir::Binding>& into);
   ir::Expr leaf(const ir::Expr& e, const StructInfo& expected = nullptr);
   ir::Expr literal(const ir::Constant& constant, DType dtype);
+  ir::Expr logical(const ir::If& e, const ir::Expr& left, std::vector<ir::Binding>& into);
   ir::Expr branch(const ir::If& e, const StructInfo& expected, std::vector<ir::Binding>& into);
   ir::Expr projection(const ir::TupleGetItem& e);
   StructInfo result_of(const ir::Function& f, const ir::Expr& body);
