@@ -20,11 +20,20 @@ struct LoadOptions {
 };
 
 struct FunctionPlan;
+struct LinkedProgram;
+struct ProgramFacts;
 
 // A verified program, ready to run: the only way to one leads through the verifier. Immutable for its users; prepared
 // kernels, plans and packed weights are kept inside behind a lock. Shared between threads.
 class Executable {
+  struct Impl;
+
  public:
+  explicit Executable(std::unique_ptr<Impl> impl);  // for load and from_program, which alone can make an Impl
+  ~Executable();
+  Executable(const Executable&) = delete;
+  Executable& operator=(const Executable&) = delete;
+
   // Throws CorruptFile naming the place, Io, Unsupported (a required feature, by name), ResourceExhausted.
   static std::shared_ptr<const Executable> load(const std::filesystem::path& path, const LoadOptions& options = {});
   static std::shared_ptr<const Executable> load(std::span<const std::byte> bytes,
@@ -41,11 +50,19 @@ class Executable {
   // functions without any, otherwise at the first call with a shape and kept in a bounded cache. Thread safe.
   std::shared_ptr<const FunctionPlan> plan(uint32_t function, std::span<const int64_t> entry_dims) const;
 
+  // A kernel for a call whose operands' dimensions are only known at run time, row-major; kept in a bounded cache.
+  // Throws as prepare_kernel. Thread safe.
+  std::shared_ptr<const PreparedKernel> prepare(uint32_t kernel, std::span<const OperandSpec> operands) const;
+
   size_t packed_weight_bytes() const;
+  // Bytes of the file; 0 for a program that came from memory.
+  size_t file_bytes() const;
+
+  // The form that the interpreter runs.
+  const LinkedProgram& linked() const;
+  const ProgramFacts& facts() const;
 
  private:
-  struct Impl;
-  explicit Executable(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 

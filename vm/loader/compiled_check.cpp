@@ -1,0 +1,297 @@
+#include "vm/loader/compiled_check.h"
+
+#include <fmt/format.h>
+
+#include "runtime/object/objects.h"
+#include "runtime/tensor/tensor.h"
+
+namespace ingot::vm {
+namespace {
+
+const TensorObject& tensor_of(const Slot& value) { return *static_cast<const TensorObject*>(value.object); }
+const TupleObject& tuple_of(const Slot& value) { return *static_cast<const TupleObject*>(value.object); }
+const ShapeObject& shape_of(const Slot& value) { return *static_cast<const ShapeObject*>(value.object); }
+
+bool is_tensor(const Slot& value) { return value.kind == Kind::Tensor || value.kind == Kind::Scalar; }
+DType dtype_of(const Slot& value) { return value.kind == Kind::Tensor ? tensor_of(value).dtype : value.dtype; }
+std::span<const int64_t> dims_of(const Slot& value) {
+  if (value.kind == Kind::Tensor) return tensor_of(value).dims();
+  if (value.kind == Kind::Shape) return shape_of(value).dims();
+  return {};
+}
+
+}  // namespace
+
+CompiledCheck::CompiledCheck(const Check& check) : binds_(check.binds) {
+  for_each_var(check.info, [&](const SymVar& var) { vars_.push_back(var); });
+  binds_.resize(vars_.size());
+  std::vector<bool> bound(vars_.size());
+  for (size_t i = 0; i < vars_.size(); ++i) bound[i] = !binds_[i];
+  const VarSlots slots(vars_);
+  nodes_.emplace_back();
+  compile(0, check.info, bound, slots);
+  for (size_t i = 0; i < vars_.size(); ++i)
+    if (!bound[i])
+      fail(ErrorCode::CorruptFile, "check {}: {} is to be bound, but stands alone nowhere", to_text(check.info),
+           vars_[i]->name);
+}
+
+CompiledCheck::Dim CompiledCheck::compile_dim(const PrimExpr& dim, std::vector<bool>& bound, const VarSlots& slots) {
+  if (const auto value = dim.as_const()) return {Dim::Form::Const, *value};
+  if (dim.op() == PrimOp::Var) {
+    const uint32_t slot = slots.of(dim.var());
+    if (bound[slot]) return {Dim::Form::Var, slot};
+    bound[slot] = true;
+    return {Dim::Form::Bind, slot};
+  }
+  late_ = true;
+  exprs_.emplace_back(dim, slots);
+  return {Dim::Form::Expr, static_cast<int64_t>(exprs_.size() - 1)};
+}
+
+void CompiledCheck::compile(size_t at, const StructInfo& info, std::vector<bool>& bound, const VarSlots& slots) {
+  if (info->shape_var != nullptr)
+    fail(ErrorCode::Unsupported, "check {}: a variable for a whole shape has no run-time form", to_text(info));
+  Node node;
+  node.kind = info->kind;
+  node.dtype = info->dtype;
+  node.info = info;
+  if (info->rank) node.rank = static_cast<int32_t>(*info->rank);
+  if (info->dims || info->value) {
+    node.has_dims = true;
+    node.first = static_cast<uint32_t>(dims_.size());
+    if (info->dims) {
+      node.rank = static_cast<int32_t>(info->dims->size());
+      for (const PrimExpr& dim : *info->dims) dims_.push_back(compile_dim(dim, bound, slots));
+    } else {
+      dims_.push_back(compile_dim(*info->value, bound, slots));
+    }
+    node.count = static_cast<uint32_t>(dims_.size()) - node.first;
+  }
+  if (info->kind == InfoKind::Tuple) {
+    node.first = static_cast<uint32_t>(nodes_.size());
+    node.count = static_cast<uint32_t>(info->fields.size());
+    nodes_.resize(nodes_.size() + node.count);
+    for (uint32_t i = 0; i < node.count; ++i) compile(node.first + i, info->fields[i], bound, slots);
+  }
+  nodes_[at] = std::move(node);
+}
+
+bool CompiledCheck::early_dims(const Node& node, std::span<const int64_t> dims, std::span<int64_t> vars) const {
+  const Dim* dim = dims_.data() + node.first;
+  for (const int64_t actual : dims) {
+    switch (dim->form) {
+      case Dim::Form::Const:
+        if (actual != dim->number) return false;
+        break;
+      case Dim::Form::Bind:
+        vars[static_cast<size_t>(dim->number)] = actual;
+        break;
+      case Dim::Form::Var:
+        if (actual != vars[static_cast<size_t>(dim->number)]) return false;
+        break;
+      case Dim::Form::Expr:
+        break;
+    }
+    ++dim;
+  }
+  return true;
+}
+
+bool CompiledCheck::late_dims(const Node& node, std::span<const int64_t> dims, std::span<int64_t> vars) const {
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const Dim& dim = dims_[node.first + i];
+    if (dim.form == Dim::Form::Expr && exprs_[static_cast<size_t>(dim.number)].evaluate(vars) != dims[i]) return false;
+  }
+  return true;
+}
+
+bool CompiledCheck::matches_func(const Node& node, const Slot& value) const {
+  if (value.kind == Kind::PackedFunc) return true;
+  if (value.kind != Kind::Closure) return false;
+  if (!signature_of_) return true;
+  const StructInfo signature = signature_of_(static_cast<const ClosureObject*>(value.object)->function);
+  return signature == nullptr || is_compatible(signature, node.info) != Compatibility::Incompatible;
+}
+
+bool CompiledCheck::early(const Node& node, const Slot& value, std::span<int64_t> vars) const {
+  switch (node.kind) {
+    case InfoKind::Object:
+      return true;
+    case InfoKind::Tensor: {
+      if (value.kind == Kind::Tensor) {
+        const TensorObject& tensor = tensor_of(value);
+        if (node.dtype != DType::None && tensor.dtype != node.dtype) return false;
+        if (node.rank >= 0 && tensor.rank != static_cast<uint32_t>(node.rank)) return false;
+        return !node.has_dims || early_dims(node, tensor.dims(), vars);
+      }
+      return value.kind == Kind::Scalar && (node.dtype == DType::None || value.dtype == node.dtype) && node.rank <= 0;
+    }
+    case InfoKind::Shape: {
+      if (value.kind != Kind::Shape) return false;
+      const auto dims = shape_of(value).dims();
+      if (node.rank >= 0 && dims.size() != static_cast<size_t>(node.rank)) return false;
+      return !node.has_dims || early_dims(node, dims, vars);
+    }
+    case InfoKind::Prim: {
+      if (value.kind != Kind::Prim || (node.dtype != DType::None && value.dtype != node.dtype)) return false;
+      const auto number = value.as<int64_t>();
+      return !node.has_dims || (value.dtype == DType::Int64 && early_dims(node, {&number, 1}, vars));
+    }
+    case InfoKind::Tuple: {
+      if (value.kind != Kind::Tuple) return false;
+      const auto fields = tuple_of(value).fields();
+      if (fields.size() != node.count) return false;
+      for (uint32_t i = 0; i < node.count; ++i)
+        if (!early(nodes_[node.first + i], fields[i], vars)) return false;
+      return true;
+    }
+    case InfoKind::Func:
+      return matches_func(node, value);
+  }
+  return false;
+}
+
+bool CompiledCheck::late(const Node& node, const Slot& value, std::span<int64_t> vars) const {
+  if (node.kind == InfoKind::Tuple) {
+    const auto fields = tuple_of(value).fields();
+    for (uint32_t i = 0; i < node.count; ++i)
+      if (!late(nodes_[node.first + i], fields[i], vars)) return false;
+    return true;
+  }
+  if (!node.has_dims) return true;
+  if (node.kind == InfoKind::Prim) {
+    const auto number = value.as<int64_t>();
+    return late_dims(node, {&number, 1}, vars);
+  }
+  return late_dims(node, dims_of(value), vars);
+}
+
+bool CompiledCheck::matches_fields(const Slot* fields, std::span<int64_t> vars) const {
+  const Node& root = nodes_[0];
+  for (uint32_t i = 0; i < root.count; ++i)
+    if (!early(nodes_[root.first + i], fields[i], vars)) return false;
+  if (!late_) return true;
+  for (uint32_t i = 0; i < root.count; ++i)
+    if (!late(nodes_[root.first + i], fields[i], vars)) return false;
+  return true;
+}
+
+std::string describe_value(const Slot& value) {
+  switch (value.kind) {
+    case Kind::None:
+      return "none";
+    case Kind::Scalar:
+      return fmt::format("a tensor () of {}", dtype_name(value.dtype));
+    case Kind::Prim:
+      return fmt::format("a prim of {}", dtype_name(value.dtype));
+    case Kind::DType:
+      return "a dtype";
+    case Kind::Tensor:
+      return fmt::format("a tensor {} of {}", shape_text(tensor_of(value).dims()), dtype_name(tensor_of(value).dtype));
+    case Kind::Tuple:
+      return fmt::format("a tuple of {}", tuple_of(value).size);
+    case Kind::Shape:
+      return fmt::format("the shape {}", shape_text(shape_of(value).dims()));
+    case Kind::Closure:
+      return "a closure";
+    case Kind::PackedFunc:
+      return "a PackedFunc";
+    case Kind::String:
+      return "a string";
+    case Kind::Object:
+      return "an opaque object";
+  }
+  return "nothing";
+}
+
+std::optional<Error> CompiledCheck::explain_dims(const Node& node, std::span<const int64_t> dims,
+                                                 std::span<int64_t> vars, const std::string& name,
+                                                 std::string_view says, bool second) const {
+  const VarSlots slots(vars_);
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const Dim& dim = dims_[node.first + i];
+    const auto number = static_cast<size_t>(dim.number);
+    const std::string place =
+        node.kind == InfoKind::Prim ? std::to_string(dims[i]) : fmt::format("dimension {} = {}", i, dims[i]);
+    const std::string_view verb = node.kind == InfoKind::Prim ? "is" : "has";
+    if (!second && dim.form == Dim::Form::Bind) vars[number] = dims[i];
+    if (!second && dim.form == Dim::Form::Const && dim.number != dims[i])
+      return Error(ErrorCode::ShapeMismatch, fmt::format("{} {} {}, {} says {}", name, verb, place, says, dim.number));
+    if (!second && dim.form == Dim::Form::Var && vars[number] != dims[i])
+      return Error(ErrorCode::ShapeMismatch, fmt::format("{} {} {}, {} says {}, which is {}", name, verb, place, says,
+                                                         vars_[number]->name, vars[number]));
+    if (second && dim.form == Dim::Form::Expr) {
+      const CompiledExpr& expr = exprs_[number];
+      const int64_t expected = expr.evaluate(vars);
+      if (expected != dims[i])
+        return Error(ErrorCode::ShapeMismatch,
+                     fmt::format("{} {} {}, {} says {} = {} ({})", name, verb, place, says, to_text(expr.source()),
+                                 expected, bindings_text(expr, slots, vars)));
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> CompiledCheck::explain_node(const Node& node, const Slot& value, std::span<int64_t> vars,
+                                                 const std::string& name, std::string_view says, bool second) const {
+  const auto wrong_kind = [&] {
+    return Error(ErrorCode::TypeError,
+                 fmt::format("{} is {}, {} says {}", name, describe_value(value), says, to_text(node.info)));
+  };
+  switch (node.kind) {
+    case InfoKind::Object:
+      return std::nullopt;
+    case InfoKind::Tensor:
+    case InfoKind::Shape: {
+      if (node.kind == InfoKind::Tensor ? !is_tensor(value) : value.kind != Kind::Shape) return wrong_kind();
+      if (node.kind == InfoKind::Tensor && node.dtype != DType::None && dtype_of(value) != node.dtype)
+        return Error(ErrorCode::TypeError, fmt::format("{} has dtype {}, {} says {}", name, dtype_name(dtype_of(value)),
+                                                       says, dtype_name(node.dtype)));
+      const auto dims = dims_of(value);
+      if (node.rank >= 0 && dims.size() != static_cast<size_t>(node.rank))
+        return Error(ErrorCode::ShapeMismatch, fmt::format("{} has rank {} (shape {}), {} says {}", name, dims.size(),
+                                                           shape_text(dims), says, node.rank));
+      return node.has_dims ? explain_dims(node, dims, vars, name, says, second) : std::nullopt;
+    }
+    case InfoKind::Prim: {
+      if (value.kind != Kind::Prim || (node.dtype != DType::None && value.dtype != node.dtype)) return wrong_kind();
+      if (!node.has_dims) return std::nullopt;
+      if (value.dtype != DType::Int64) return wrong_kind();
+      const auto number = value.as<int64_t>();
+      return explain_dims(node, {&number, 1}, vars, name, says, second);
+    }
+    case InfoKind::Tuple: {
+      if (value.kind != Kind::Tuple || tuple_of(value).size != node.count) return wrong_kind();
+      for (uint32_t i = 0; i < node.count; ++i)
+        if (auto error = explain_node(nodes_[node.first + i], tuple_of(value).fields()[i], vars,
+                                      fmt::format("{}.{}", name, i), says, second))
+          return error;
+      return std::nullopt;
+    }
+    case InfoKind::Func:
+      if (!matches_func(node, value)) return wrong_kind();
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Error CompiledCheck::explain(const Slot& value, std::span<int64_t> vars, std::string_view name,
+                             std::string_view says) const {
+  for (const bool second : {false, true})
+    if (auto error = explain_node(nodes_[0], value, vars, std::string(name), says, second)) return *error;
+  return {ErrorCode::Internal, "a check failed that holds"};
+}
+
+Error CompiledCheck::explain_fields(const Slot* fields, std::span<int64_t> vars, std::span<const std::string> names,
+                                    std::string_view says) const {
+  const Node& root = nodes_[0];
+  for (const bool second : {false, true})
+    for (uint32_t i = 0; i < root.count; ++i) {
+      const std::string name = i < names.size() ? "%" + names[i] : fmt::format("argument {}", i);
+      if (auto error = explain_node(nodes_[root.first + i], fields[i], vars, name, says, second)) return *error;
+    }
+  return {ErrorCode::Internal, "a check failed that holds"};
+}
+
+}  // namespace ingot::vm

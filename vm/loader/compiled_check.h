@@ -1,0 +1,88 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/base/error.h"
+#include "runtime/object/value.h"
+#include "runtime/symbolic/struct_info.h"
+#include "vm/executable/program.h"
+#include "vm/loader/compiled_expr.h"
+
+namespace ingot::vm {
+
+// A Check made ready to be run against values many times: no look-ups, no memory. Immutable and thread safe.
+//
+// Order: kinds, dtypes, ranks and the dimensions that are numbers or stand alone, in the order of the StructInfo (the
+// first place of a variable that the check binds gives it its value), then composed dimensions.
+class CompiledCheck {
+ public:
+  // Throws CorruptFile where a variable is to be bound that stands alone nowhere, Unsupported for a shape variable.
+  explicit CompiledCheck(const Check& check);
+
+  size_t var_count() const { return vars_.size(); }
+  bool binds(size_t var) const { return binds_[var]; }
+  // How many fields the checked tuple has; 0 for other StructInfos.
+  size_t field_count() const { return nodes_[0].kind == InfoKind::Tuple ? nodes_[0].count : 0; }
+
+  // Do the values match? `vars` holds one number per variable: read where the check compares, written where it binds.
+  bool matches(const Slot& value, std::span<int64_t> vars) const {
+    return early(nodes_[0], value, vars) && (!late_ || late(nodes_[0], value, vars));
+  }
+  // The same for the fields of the tuple that the check describes, lying side by side.
+  bool matches_fields(const Slot* fields, std::span<int64_t> vars) const;
+
+  // What is wrong, after `matches` said no. The subject is called `name` (one per field for matches_fields).
+  Error explain(const Slot& value, std::span<int64_t> vars, std::string_view name, std::string_view says) const;
+  Error explain_fields(const Slot* fields, std::span<int64_t> vars, std::span<const std::string> names,
+                       std::string_view says) const;
+
+  // How closures are held against a function type: is the function with this number a subtype, as far as is known?
+  // Set by the loader, which knows the functions.
+  using SignatureOf = std::function<StructInfo(uint32_t function)>;
+  void set_signatures(SignatureOf signature_of) { signature_of_ = std::move(signature_of); }
+
+ private:
+  struct Dim {
+    enum class Form : uint8_t { Const, Bind, Var, Expr };
+    Form form;
+    int64_t number;  // the value, the variable's slot, or the position in exprs_
+  };
+  struct Node {
+    InfoKind kind = InfoKind::Object;
+    DType dtype = DType::None;
+    bool has_dims = false;
+    int32_t rank = -1;   // not known
+    uint32_t first = 0;  // in dims_ or nodes_
+    uint32_t count = 0;
+    StructInfo info;
+  };
+
+  void compile(size_t node, const StructInfo& info, std::vector<bool>& bound, const VarSlots& slots);
+  Dim compile_dim(const PrimExpr& dim, std::vector<bool>& bound, const VarSlots& slots);
+  bool early(const Node& node, const Slot& value, std::span<int64_t> vars) const;
+  bool late(const Node& node, const Slot& value, std::span<int64_t> vars) const;
+  bool early_dims(const Node& node, std::span<const int64_t> dims, std::span<int64_t> vars) const;
+  bool late_dims(const Node& node, std::span<const int64_t> dims, std::span<int64_t> vars) const;
+  bool matches_func(const Node& node, const Slot& value) const;
+  std::optional<Error> explain_node(const Node& node, const Slot& value, std::span<int64_t> vars,
+                                    const std::string& name, std::string_view says, bool second) const;
+  std::optional<Error> explain_dims(const Node& node, std::span<const int64_t> dims, std::span<int64_t> vars,
+                                    const std::string& name, std::string_view says, bool second) const;
+
+  std::vector<Node> nodes_;
+  std::vector<Dim> dims_;
+  std::vector<CompiledExpr> exprs_;
+  std::vector<SymVar> vars_;
+  std::vector<bool> binds_;
+  bool late_ = false;
+  SignatureOf signature_of_;
+};
+
+// "a tensor (2, 3) of float32", "a tuple of 2", "none": a value for messages.
+std::string describe_value(const Slot& value);
+
+}  // namespace ingot::vm

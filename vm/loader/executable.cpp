@@ -1,0 +1,141 @@
+#include "vm/loader/executable.h"
+
+#include <map>
+
+#include "runtime/parallel/thread_team.h"
+#include "vm/executable/reader.h"
+#include "vm/loader/bounded_cache.h"
+#include "vm/loader/function_plan.h"
+#include "vm/loader/linked.h"
+#include "vm/verifier/verifier.h"
+
+namespace ingot::vm {
+namespace {
+
+constexpr size_t kPlansPerFunction = 64;
+constexpr size_t kDynamicKernels = 1024;
+
+using Numbers = std::vector<int64_t>;
+
+Cpu usable_cpu(const LoadOptions& options) {
+  const Cpu machine = detect_cpu();
+  return options.cpu ? std::min(*options.cpu, machine) : machine;
+}
+
+}  // namespace
+
+struct Executable::Impl {
+  Impl(Program program_, size_t file_bytes_, const LoadOptions& options_)
+      : program(std::move(program_)),
+        facts(verify(program)),
+        linked(link(program, facts)),
+        options(options_),
+        cpu(usable_cpu(options_)),
+        file_bytes(file_bytes_) {
+    if (options.threads > 1) threads = std::make_unique<ThreadTeam>(options.threads);
+    for (uint32_t i = 0; i < program.functions.size(); ++i) {
+      if (program.functions[i].exported) exported.emplace(program.functions[i].name, i);
+      if (linked.functions[i].facts->plan_unit) plans[i] = std::make_unique<Plans>(kPlansPerFunction);
+    }
+  }
+
+  PlanContext context() { return {&program, &linked, cpu, threads.get(), &packs, options.kernels}; }
+
+  std::shared_ptr<const FunctionPlan> plan(uint32_t function, std::span<const int64_t> dims) {
+    const auto found = plans.find(function);
+    if (found == plans.end()) fail(ErrorCode::Internal, "function {} has no plan", function);
+    const auto make = [&] {
+      const PlanContext c = context();
+      return plan_function(c, linked.functions[function], dims);
+    };
+    return found->second->get(Numbers(dims.begin(), dims.end()), make);
+  }
+
+  // Functions whose sizes are known are ready when loading is done. What is wrong with one of them is an error of its
+  // calls, not of the file.
+  void plan_static_functions() {
+    for (const auto& [function, cache] : plans) {
+      if (linked.functions[function].entry_dims != 0) continue;
+      try {
+        plan(function, {});
+      } catch (const Error& error) {
+        if (error_blame(error.code()) != Blame::User) throw;
+      }
+    }
+  }
+
+  using Plans = BoundedCache<Numbers, FunctionPlan, NumbersHash>;
+
+  Program program;
+  ProgramFacts facts;
+  LinkedProgram linked;
+  LoadOptions options;
+  Cpu cpu;
+  size_t file_bytes;
+  std::unique_ptr<ThreadTeam> threads;
+  mutable PackCache packs;
+  std::map<std::string, uint32_t, std::less<>> exported;
+  std::map<uint32_t, std::unique_ptr<Plans>> plans;
+  BoundedCache<Numbers, PreparedKernel, NumbersHash> kernels{kDynamicKernels};
+};
+
+Executable::Executable(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) { impl_->plan_static_functions(); }
+Executable::~Executable() = default;
+
+std::shared_ptr<const Executable> Executable::load(const std::filesystem::path& path, const LoadOptions& options) {
+  Program program = load_program(path, options.copy);
+  try {
+    std::error_code ignored;
+    const auto bytes = static_cast<size_t>(std::filesystem::file_size(path, ignored));
+    return std::make_shared<Executable>(std::make_unique<Impl>(std::move(program), ignored ? 0 : bytes, options));
+  } catch (Error& error) {
+    error.add_context(path.string());
+    throw;
+  }
+}
+
+std::shared_ptr<const Executable> Executable::load(std::span<const std::byte> bytes, const LoadOptions& options) {
+  return std::make_shared<Executable>(std::make_unique<Impl>(read_program(copy_bytes(bytes)), bytes.size(), options));
+}
+
+std::shared_ptr<const Executable> Executable::from_program(Program program, const LoadOptions& options) {
+  return std::make_shared<Executable>(std::make_unique<Impl>(std::move(program), 0, options));
+}
+
+const Program& Executable::program() const { return impl_->program; }
+const LoadOptions& Executable::options() const { return impl_->options; }
+const LinkedProgram& Executable::linked() const { return impl_->linked; }
+const ProgramFacts& Executable::facts() const { return impl_->facts; }
+size_t Executable::packed_weight_bytes() const { return impl_->packs.bytes(); }
+size_t Executable::file_bytes() const { return impl_->file_bytes; }
+
+std::optional<uint32_t> Executable::find(std::string_view function) const {
+  const auto found = impl_->exported.find(function);
+  if (found == impl_->exported.end()) return std::nullopt;
+  return found->second;
+}
+
+std::shared_ptr<const FunctionPlan> Executable::plan(uint32_t function, std::span<const int64_t> entry_dims) const {
+  return impl_->plan(function, entry_dims);
+}
+
+std::shared_ptr<const PreparedKernel> Executable::prepare(uint32_t kernel,
+                                                          std::span<const OperandSpec> operands) const {
+  Numbers key{kernel};
+  for (const OperandSpec& operand : operands) {
+    key.push_back(static_cast<int64_t>(operand.dtype));
+    key.push_back(static_cast<int64_t>(operand.dims.size()));
+    key.insert(key.end(), operand.dims.begin(), operand.dims.end());
+    key.push_back(std::bit_cast<int64_t>(operand.constant));
+  }
+  const auto make = [&] {
+    const KernelCall& call = impl_->program.kernels[kernel];
+    return std::make_shared<const PreparedKernel>(
+        prepare_kernel({&call, operands.first(call.inputs), operands.subspan(call.inputs), impl_->cpu,
+                        impl_->threads.get(), &impl_->packs},
+                       impl_->options.kernels));
+  };
+  return impl_->kernels.get(key, make);
+}
+
+}  // namespace ingot::vm

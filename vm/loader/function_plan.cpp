@@ -1,0 +1,192 @@
+#include "vm/loader/function_plan.h"
+
+#include <algorithm>
+
+#include "runtime/base/checked.h"
+#include "runtime/base/error.h"
+
+namespace ingot::vm {
+namespace {
+
+constexpr uint32_t kNoInterval = UINT32_MAX;
+
+size_t checked_sum(size_t a, size_t b) {
+  const auto sum = checked_add(a, b);
+  if (!sum) fail(ErrorCode::ResourceExhausted, "the arena segment needs more than {} bytes", SIZE_MAX);
+  return *sum;
+}
+
+class Planner {
+ public:
+  Planner(const PlanContext& context, const LinkedFunction& function, std::span<const int64_t> entry_dims)
+      : context_(context), function_(function), facts_(*function.facts) {
+    plan_->entry_dims.assign(entry_dims.begin(), entry_dims.end());
+  }
+
+  std::shared_ptr<const FunctionPlan> run() {
+    measure_storages();
+    check_views();
+    prepare_kernels();
+    lay_out();
+    return std::move(plan_);
+  }
+
+ private:
+  void measure_storages() {
+    size_t dims = 0;
+    for (const LinkedStorage& storage : function_.storages) dims += storage.dims.size();
+    plan_->dims.reserve(dims);
+    plan_->storages.resize(function_.storages.size());
+    for (size_t i = 0; i < function_.storages.size(); ++i) {
+      const LinkedStorage& storage = function_.storages[i];
+      StorageExtent& extent = plan_->storages[i];
+      extent.dtype = storage.dtype;
+      extent.rank = static_cast<uint32_t>(storage.dims.size());
+      extent.dims = plan_->dims.data() + plan_->dims.size();
+      for (const CompiledExpr& dim : storage.dims) plan_->dims.push_back(dim.evaluate(plan_->entry_dims));
+      if (storage.dtype != DType::None) extent.bytes = byte_size(storage.dtype, {extent.dims, extent.rank});
+    }
+  }
+
+  const StorageExtent& extent_of(uint32_t site) const { return plan_->storages[facts_.sites[site].storage]; }
+
+  void check_views() {
+    for (uint32_t i = 0; i < facts_.sites.size(); ++i) {
+      const uint32_t base = facts_.sites[i].base;
+      if (base == kNoSite) continue;
+      const StorageExtent& view = extent_of(i);
+      const StorageExtent& of = extent_of(base);
+      if (view.bytes != of.bytes)
+        fail(ErrorCode::ShapeMismatch, "a view of shape {} shows a tensor of shape {}: {} bytes are not {}",
+             shape_text({view.dims, view.rank}), shape_text({of.dims, of.rank}), view.bytes, of.bytes);
+    }
+  }
+
+  OperandSpec spec_of(const LinkedOperand& operand, bool scalar) const {
+    OperandSpec spec;
+    spec.dtype = operand.dtype;
+    if (scalar) return spec;
+    if (operand.origin.from == Origin::From::Site) {
+      const StorageExtent& extent = extent_of(operand.origin.index);
+      spec.dims.assign(extent.dims, extent.dims + extent.rank);
+      spec.layout = function_.layouts[operand.origin.index];
+      return spec;
+    }
+    for (const CompiledExpr& dim : operand.dims) spec.dims.push_back(dim.evaluate(plan_->entry_dims));
+    if (operand.origin.from == Origin::From::Constant)
+      spec.constant = context_.program->constants[operand.origin.index].bytes.data();
+    return spec;
+  }
+
+  void prepare_kernels() {
+    plan_->kernels.resize(facts_.kernels.size());
+    for (size_t k = 0; k < facts_.kernels.size(); ++k) {
+      const LinkedKernel& linked = function_.kernels[k];
+      if (!linked.known) continue;
+      const KernelSite& site = facts_.kernels[k];
+      const KernelCall& call = context_.program->kernels[site.kernel];
+      try {
+        std::vector<OperandSpec> specs;
+        for (size_t i = 0; i < linked.operands.size(); ++i)
+          specs.push_back(spec_of(linked.operands[i], site.classes[i].is(Kind::Scalar)));
+        const std::span<const OperandSpec> all(specs);
+        PreparedKernel prepared = prepare_kernel(
+            {&call, all.first(call.inputs), all.subspan(call.inputs), context_.cpu, context_.threads, context_.packs},
+            context_.variant);
+        plan_->kernels[k].kernel = std::move(prepared.kernel);
+        plan_->kernels[k].variant = prepared.variant;
+      } catch (const Error& error) {
+        if (error_blame(error.code()) != Blame::User) throw;
+        plan_->kernels[k].error = error;
+      }
+    }
+  }
+
+  uint32_t root(uint32_t site) const {
+    while (facts_.sites[site].base != kNoSite) site = facts_.sites[site].base;
+    return site;
+  }
+
+  // The interval on whose memory output 0 of kernel site `k` may lie; -1: none.
+  int32_t in_place_of(size_t k, const std::vector<uint32_t>& interval_of) const {
+    const KernelSite& site = facts_.kernels[k];
+    const KernelCall& call = context_.program->kernels[site.kernel];
+    const int input = plan_->kernels[k].kernel->in_place_input();
+    if (input < 0 || call.outputs == 0) return -1;
+    const Origin from = site.operands[static_cast<size_t>(input)];
+    const Origin to = site.operands[call.inputs];
+    if (from.from != Origin::From::Site || to.from != Origin::From::Site) return -1;
+    const uint32_t source = root(from.index);
+    const uint32_t target = root(to.index);
+    if (source == target || interval_of[source] == kNoInterval || interval_of[target] == kNoInterval) return -1;
+    const bool follows = facts_.sites[source].last == site.unit && facts_.sites[target].first == site.unit;
+    const bool fits = extent_of(source).bytes == extent_of(target).bytes &&
+                      function_.layouts[from.index] == function_.layouts[to.index];
+    if (!follows || !fits) return -1;
+    size_t readers = 0;
+    for (size_t i = 0; i < call.inputs; ++i)
+      readers += site.operands[i].from == Origin::From::Site && root(site.operands[i].index) == source ? 1 : 0;
+    return readers == 1 ? static_cast<int32_t>(interval_of[source]) : -1;
+  }
+
+  void lay_out() {
+    std::vector<Interval> intervals;
+    std::vector<uint32_t> interval_of(facts_.sites.size(), kNoInterval);
+    for (uint32_t i = 0; i < facts_.sites.size(); ++i) {
+      const AllocSite& site = facts_.sites[i];
+      if (site.opcode != Opcode::AllocTensor || site.first > site.last) continue;
+      interval_of[i] = static_cast<uint32_t>(intervals.size());
+      intervals.push_back({extent_of(i).bytes, site.first, site.last});
+    }
+    std::vector<uint32_t> scratch_of(facts_.kernels.size(), kNoInterval);
+    for (size_t k = 0; k < facts_.kernels.size(); ++k) {
+      const Kernel* kernel = plan_->kernels[k].kernel.get();
+      if (kernel == nullptr) continue;
+      const uint32_t unit = facts_.kernels[k].unit;
+      const int32_t source = in_place_of(k, interval_of);
+      if (source >= 0) {
+        const uint32_t target =
+            root(facts_.kernels[k].operands[context_.program->kernels[facts_.kernels[k].kernel].inputs].index);
+        intervals[interval_of[target]].in_place_of = source;
+      }
+      if (kernel->scratch_bytes() == 0) continue;
+      scratch_of[k] = static_cast<uint32_t>(intervals.size());
+      intervals.push_back({kernel->scratch_bytes(), unit, unit});
+    }
+    plan_->memory = plan_memory(intervals, kTensorAlignment);
+
+    size_t headers = FunctionPlan::kHeadBytes;
+    plan_->sites.resize(facts_.sites.size());
+    for (uint32_t i = 0; i < facts_.sites.size(); ++i) {
+      TensorPlacement& place = plan_->sites[i];
+      place.storage = facts_.sites[i].storage;
+      place.layout = function_.layouts[i];
+      if (facts_.sites[i].opcode == Opcode::NewTensor) continue;
+      place.header = headers;
+      headers += sizeof(TensorObject) + extent_of(i).rank * sizeof(int64_t);
+    }
+    const size_t begin = (headers + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
+    for (uint32_t i = 0; i < facts_.sites.size(); ++i)
+      plan_->sites[i].data = begin + (interval_of[i] == kNoInterval ? 0 : plan_->memory.offsets[interval_of[i]]);
+    for (uint32_t i = 0; i < facts_.sites.size(); ++i)
+      if (facts_.sites[i].base != kNoSite) plan_->sites[i].data = plan_->sites[root(i)].data;
+    for (size_t k = 0; k < facts_.kernels.size(); ++k)
+      plan_->kernels[k].scratch = begin + (scratch_of[k] == kNoInterval ? 0 : plan_->memory.offsets[scratch_of[k]]);
+    plan_->segment_bytes = checked_sum(begin, plan_->memory.total);
+    plan_->memory.offsets.clear();
+  }
+
+  const PlanContext& context_;
+  const LinkedFunction& function_;
+  const FunctionFacts& facts_;
+  std::shared_ptr<FunctionPlan> plan_ = std::make_shared<FunctionPlan>();
+};
+
+}  // namespace
+
+std::shared_ptr<const FunctionPlan> plan_function(const PlanContext& context, const LinkedFunction& function,
+                                                  std::span<const int64_t> entry_dims) {
+  return Planner(context, function, entry_dims).run();
+}
+
+}  // namespace ingot::vm

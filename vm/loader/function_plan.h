@@ -1,0 +1,72 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/dtype.h"
+#include "runtime/kernels/kernel.h"
+#include "runtime/memory/planner.h"
+#include "runtime/tensor/tensor.h"
+#include "vm/loader/linked.h"
+
+namespace ingot::vm {
+
+// A Storage of the function for the plan's entry dimensions.
+struct StorageExtent {
+  DType dtype = DType::None;
+  uint32_t rank = 0;
+  const int64_t* dims = nullptr;  // in FunctionPlan::dims
+  size_t bytes = 0;
+};
+
+// What one alloc_tensor, alloc_view or new_tensor makes, and where; in bytes from the start of the activation's
+// segment. Views have the place of their base, tensors of the pool have none.
+struct TensorPlacement {
+  uint32_t storage = 0;
+  Layout layout = Layout::RowMajor;
+  size_t header = 0;  // the TensorObject
+  size_t data = 0;    // the elements
+};
+
+// One kernel site. `kernel` is null where the shapes of its operands are only known at run time, and where they do not
+// fit: then `error` says why, and is raised when the call is reached.
+struct PlannedKernel {
+  std::unique_ptr<Kernel> kernel;
+  std::optional<Error> error;
+  std::string_view variant;
+  size_t scratch = 0;  // in bytes from the start of the segment
+};
+
+// Layouts, prepared kernels and memory plan of one function for the values of its entry dimensions. Immutable.
+struct FunctionPlan {
+  std::vector<int64_t> entry_dims;
+  std::vector<int64_t> dims;  // of all storages
+  std::vector<StorageExtent> storages;
+  std::vector<TensorPlacement> sites;  // by FunctionFacts::sites
+  std::vector<PlannedKernel> kernels;  // by FunctionFacts::kernels
+  // What one activation takes: a head for the interpreter, the TensorObjects, then elements and scratch.
+  size_t segment_bytes = 0;
+  MemoryPlan memory;  // of elements and scratch; its offsets are dropped
+
+  // Bytes at the start of a segment that belong to the interpreter.
+  static constexpr size_t kHeadBytes = 64;
+};
+
+// What preparing kernels needs, of an executable.
+struct PlanContext {
+  const Program* program;
+  const LinkedProgram* linked;
+  Cpu cpu;
+  ThreadTeam* threads;  // may be null
+  PackCache* packs;
+  std::string_view variant;  // of kernels; empty: the best
+};
+
+// Throws ShapeMismatch where dimensions are negative, overflow, or do not fit a view, ResourceExhausted where sizes
+// overflow, and what preparing throws, but for errors of one kernel call.
+std::shared_ptr<const FunctionPlan> plan_function(const PlanContext& context, const LinkedFunction& function,
+                                                  std::span<const int64_t> entry_dims);
+
+}  // namespace ingot::vm
