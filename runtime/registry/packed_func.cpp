@@ -5,6 +5,7 @@
 namespace ingot {
 
 Value PackedArgs::copy(size_t i) const {
+  if (escape_ != nullptr) return escape_(context_, slots_[i]);
   Value value = Value::copy_of(slots_[i]);
   share(value);
   return value;

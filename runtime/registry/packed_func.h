@@ -16,7 +16,11 @@ namespace ingot {
 // row-major, not in an arena, and read-only unless the import declares that this argument is written.
 class PackedArgs {
  public:
-  PackedArgs(std::span<const Slot> slots, ObjectPool* pool) : slots_(slots), pool_(pool) {}
+  // Makes a value fit to leave the session that calls; `context` is the session's.
+  using Escape = Value (*)(void* context, const Slot& slot);
+
+  PackedArgs(std::span<const Slot> slots, ObjectPool* pool, Escape escape = nullptr, void* context = nullptr)
+      : slots_(slots), pool_(pool), escape_(escape), context_(context) {}
 
   size_t size() const { return slots_.size(); }
   const Slot& operator[](size_t i) const { return slots_[i]; }
@@ -27,6 +31,8 @@ class PackedArgs {
  private:
   std::span<const Slot> slots_;
   ObjectPool* pool_;
+  Escape escape_;
+  void* context_;
 };
 
 // A type-erased callable. Errors are thrown as Error inside the process (ForeignError by convention); behind the C
