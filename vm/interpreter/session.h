@@ -9,11 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "runtime/memory/memory_pool.h"
+#include "runtime/base/error.h"
+#include "runtime/memory/memory_account.h"
 #include "runtime/registry/packed_func.h"
 #include "vm/loader/executable.h"
 
 namespace ingot::vm {
+
+struct Machine;
 
 // Asks a run on another thread to stop; may be shared by many runs.
 class CancelToken {
@@ -50,20 +53,30 @@ struct FaultFrame {
   uint32_t line;
 };
 
-// An Error raised by running code: where it happened, innermost frame first.
+// An Error raised by running code: where it happened, innermost frame first. Of deep backtraces only the first and the
+// last kShownFrames frames are kept.
 class Fault : public Error {
  public:
-  Fault(Error error, std::vector<FaultFrame> frames) : Error(std::move(error)), frames_(std::move(frames)) {}
+  static constexpr size_t kShownFrames = 16;
+
+  Fault(Error error, std::vector<FaultFrame> frames, size_t omitted)
+      : Error(std::move(error)), frames_(std::move(frames)), omitted_(omitted) {}
   std::span<const FaultFrame> frames() const { return frames_; }
+  // How many frames are missing behind frames()[kShownFrames - 1].
+  size_t omitted() const { return omitted_; }
+  // A line for each frame: "at @fib, unit 12 (fib.relax:3)", and one for those that are missing.
+  std::string backtrace() const;
 
  private:
   std::vector<FaultFrame> frames_;
+  size_t omitted_;
 };
 
 // Runs functions of one executable; keeps registers, arena and free lists between runs. Belongs to one thread at a
 // time, and is reusable after any fault.
 class Session : public std::enable_shared_from_this<Session> {
  public:
+  explicit Session(std::unique_ptr<Machine> machine);  // for create
   static std::shared_ptr<Session> create(std::shared_ptr<const Executable> executable, SessionOptions options = {});
   ~Session();
 
@@ -72,17 +85,20 @@ class Session : public std::enable_shared_from_this<Session> {
   // wrong number of arguments).
   Value run(std::string_view function, std::span<const Value> args, const RunOptions& options = {});
   Value run(uint32_t function, std::span<const Value> args, const RunOptions& options = {});
-  // A closure of this executable or a PackedFunc.
+  // A closure of this executable or a PackedFunc. PackedFuncs may call back into the session that runs them, up to 200
+  // deep; `options` of such calls are ignored, those of the outer run hold.
   Value call(const Value& callee, std::span<const Value> args, const RunOptions& options = {});
 
-  const Executable& executable() const;
+  // Adds or replaces a PackedFunc and resolves the imports again. Not during a run.
+  void register_function(std::string name, PackedFunction function);
+
+  const std::shared_ptr<const Executable>& executable() const;
   MemoryStatistics memory() const;
+  // Gives what is kept for the next run back to the system.
   void trim();
 
  private:
-  struct Impl;
-  explicit Session(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<Machine> machine_;
 };
 
 }  // namespace ingot::vm

@@ -1,0 +1,49 @@
+#include <fmt/format.h>
+
+#include "vm/interpreter/instructions.h"
+#include "vm/interpreter/small_array.h"
+
+namespace ingot::vm {
+namespace {
+
+using Numbers = SmallArray<int64_t, 16>;
+
+// The variables that the check reads; those that it binds are written by it.
+void load_vars(const CompiledCheck& check, const Slot* registers, std::span<const Register> vars, Numbers& numbers) {
+  for (size_t i = 0; i < vars.size(); ++i) numbers[i] = check.binds(i) ? 0 : registers[vars[i]].as<int64_t>();
+}
+
+void store_vars(const CompiledCheck& check, Slot* registers, std::span<const Register> vars, Numbers& numbers) {
+  for (size_t i = 0; i < vars.size(); ++i)
+    if (check.binds(i)) put(registers[vars[i]], slot_head(Kind::Prim, DType::Int64), payload_bits(numbers[i]));
+}
+
+}  // namespace
+
+void check_params(Machine&, const Frame& frame, uint32_t index, Slot* registers, std::span<const Register> vars) {
+  const LinkedFunction& function = *frame.function;
+  const CompiledCheck& check = function.checks[index];
+  Numbers numbers(vars.size());
+  load_vars(check, registers, vars, numbers);
+  if (!check.matches_fields(registers, numbers)) {
+    Error error = check.explain_fields(registers, numbers, function.source->param_names, "the signature");
+    error.add_context("@" + function.source->name);
+    throw error;
+  }
+  store_vars(check, registers, vars, numbers);
+}
+
+void check_value(const LinkedFunction& function, const Slot& value, uint32_t index, Slot* registers,
+                 std::span<const Register> vars) {
+  const CompiledCheck& check = function.checks[index];
+  Numbers numbers(vars.size());
+  load_vars(check, registers, vars, numbers);
+  if (!check.matches(value, numbers)) {
+    const Error error = check.explain(value, numbers, "the value", "the annotation");
+    throw Error(ErrorCode::CastFailed,
+                fmt::format("{} ({})", error.what(), to_text(function.source->checks[index].info)));
+  }
+  store_vars(check, registers, vars, numbers);
+}
+
+}  // namespace ingot::vm

@@ -1,0 +1,77 @@
+#include "vm/interpreter/escape.h"
+
+#include <unordered_set>
+#include <vector>
+
+#include "runtime/object/objects.h"
+#include "runtime/tensor/tensor.h"
+
+namespace ingot::vm {
+namespace {
+
+// Does memory of the executable or of an arena lie behind this tensor?
+bool is_foreign_memory(const TensorObject& tensor) {
+  for (const auto* t = &tensor; t != nullptr; t = t->base.get())
+    if (t->counting == Counting::Uncounted || t->in_arena) return true;
+  return false;
+}
+
+// An owned slot for what `slot` shows, not in the executable and not in an arena; tuples and closures are not looked
+// into.
+Slot copy_out(const Slot& slot) {
+  if (slot.kind == Kind::Tensor) {
+    const auto& tensor = *static_cast<const TensorObject*>(slot.object);
+    if (is_foreign_memory(tensor)) return Slot::of(copy_tensor(nullptr, tensor).detach());
+  } else if (is_object(slot.kind) && slot.object->counting == Counting::Uncounted) {
+    if (slot.kind == Kind::Shape)
+      return Slot::of(make_shape(nullptr, static_cast<const ShapeObject*>(slot.object)->dims()).detach());
+    if (slot.kind == Kind::String)
+      return Slot::of(make_string(nullptr, static_cast<const StringObject*>(slot.object)->text()).detach());
+  }
+  return Value::copy_of(slot).detach();
+}
+
+bool holds_slots(const Slot& slot) { return slot.kind == Kind::Tuple || slot.kind == Kind::Closure; }
+
+// Replaces what the containers hold by what may leave. Tensors are immutable to programs, so nobody in the session sees
+// a difference; containers that are Shared have left before.
+void prepare_containers(Machine& m, Object* root) {
+  std::vector<Object*> work{root};
+  std::unordered_set<const Object*> seen{root};
+  while (!work.empty()) {
+    Object* object = work.back();
+    work.pop_back();
+    if (object->counting != Counting::Local) continue;
+    std::span<Slot> held;
+    if (object->kind == Kind::Tuple) {
+      held = static_cast<TupleObject*>(object)->fields();
+    } else {
+      auto& closure = *static_cast<ClosureObject*>(object);
+      closure.home = m.session->shared_from_this();
+      held = closure.captures();
+    }
+    for (Slot& slot : held) {
+      if (holds_slots(slot)) {
+        if (seen.insert(slot.object).second) work.push_back(slot.object);
+      } else if (is_object(slot.kind)) {
+        const Slot fit = copy_out(slot);
+        release(slot);
+        slot = fit;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Value escape(Machine& m, const Slot& slot) {
+  if (!is_object(slot.kind)) return Value::copy_of(slot);
+  if (holds_slots(slot)) prepare_containers(m, slot.object);
+  Value value = Value::adopt(copy_out(slot));
+  share(value);
+  return value;
+}
+
+Value escape_for_packed(void* machine, const Slot& slot) { return escape(*static_cast<Machine*>(machine), slot); }
+
+}  // namespace ingot::vm

@@ -1,0 +1,90 @@
+#include "vm/interpreter/imports.h"
+
+#include <string_view>
+
+#include "runtime/tensor/value_text.h"
+
+namespace ingot::vm {
+namespace {
+
+using Sink = std::function<void(std::string_view)>;
+
+std::string text_of(const Slot& slot) {
+  if (slot.kind == Kind::String) return std::string(static_cast<const StringObject*>(slot.object)->text());
+  return value_text(Value::copy_of(slot));
+}
+
+void expect_text(const PackedArgs& args, size_t index, std::string_view function) {
+  if (args.size() <= index) fail(ErrorCode::ArityMismatch, "{} takes a text, the call has no arguments", function);
+  if (args[index].kind != Kind::String) fail(ErrorCode::TypeError, "{}: argument {} is no text", function, index);
+}
+
+// ingot.log(text, v) gives v, or nothing where there is none.
+Value log_value(const Sink& sink, const PackedArgs& args) {
+  expect_text(args, 0, "ingot.log");
+  if (args.size() > 2)
+    fail(ErrorCode::ArityMismatch, "ingot.log takes a text and a value, the call has {}", args.size());
+  std::string line = text_of(args[0]);
+  if (args.size() == 2) line += text_of(args[1]);
+  if (sink) sink(line);
+  return args.size() == 2 ? Value::copy_of(args[1]) : Value(make_tuple(args.pool(), {}));
+}
+
+Value print_values(const Sink& sink, const PackedArgs& args) {
+  std::string line;
+  for (size_t i = 0; i < args.size(); ++i) line += (i == 0 ? "" : " ") + text_of(args[i]);
+  if (sink) sink(line);
+  return Value(make_tuple(args.pool(), {}));
+}
+
+Value fail_with(const PackedArgs& args) {
+  expect_text(args, 0, "ingot.fail");
+  throw Error(ErrorCode::ForeignError, text_of(args[0]));
+}
+
+Value identity(const PackedArgs& args) {
+  if (args.size() != 1) fail(ErrorCode::ArityMismatch, "ingot.identity takes 1 argument, the call has {}", args.size());
+  return Value::copy_of(args[0]);
+}
+
+// Functions of the system; they are always allowed.
+Ref<PackedFuncObject> find_own(const SessionOptions& options, std::string_view name) {
+  const auto make = [&](PackedFunction function) { return make_packed_func(std::string(name), std::move(function)); };
+  if (name == "ingot.log") return make([sink = options.log](const PackedArgs& args) { return log_value(sink, args); });
+  if (name == "ingot.print")
+    return make([sink = options.print](const PackedArgs& args) { return print_values(sink, args); });
+  if (name == "ingot.fail") return make(fail_with);
+  if (name == "ingot.identity") return make(identity);
+  return {};
+}
+
+ResolvedImport resolve(const SessionOptions& options, const Import& import) {
+  ResolvedImport resolved;
+  resolved.writes = !import.writes.empty();
+  if (import.name.starts_with("ingot.")) {
+    resolved.function = find_own(options, import.name);
+    if (!resolved.function)
+      resolved.refusal =
+          fmt::format("{}: there is no such function; ingot.log, print, fail and identity are", import.name);
+    return resolved;
+  }
+  if (options.allow && !options.allow->contains(import.name)) {
+    resolved.refusal =
+        fmt::format("{}: the host does not allow this PackedFunc (--allow {})", import.name, import.name);
+    return resolved;
+  }
+  resolved.function = options.registry.find(import.name);
+  if (!resolved.function)
+    resolved.refusal =
+        fmt::format("{}: the host has no PackedFunc of this name (--plugin registers some)", import.name);
+  return resolved;
+}
+
+}  // namespace
+
+void resolve_imports(Machine& m) {
+  m.imports.clear();
+  for (const Import& import : m.executable->program().imports) m.imports.push_back(resolve(m.options, import));
+}
+
+}  // namespace ingot::vm

@@ -1,0 +1,158 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "runtime/tensor/tensor.h"
+#include "vm/interpreter/controls.h"
+#include "vm/interpreter/instructions.h"
+#include "vm/interpreter/small_array.h"
+
+namespace ingot::vm {
+namespace {
+
+// Kernels that a session keeps for one call site; more live in the executable.
+constexpr size_t kKernelsKept = 8;
+
+std::byte* address_of(Slot& slot) {
+  return slot.kind == Kind::Tensor ? static_cast<TensorObject*>(slot.object)->data
+                                   : static_cast<std::byte*>(slot.payload());
+}
+
+std::string kernel_name(const KernelCall& call) {
+  return call.prim_func != nullptr ? call.prim_func->name : std::string(contract_name(call.contract));
+}
+
+// What the kernel says is static text; the operands' shapes tell the rest.
+[[noreturn]] void fail_kernel(Machine& m, const KernelCall& call, const tir::RunStatus& status, const Slot* registers,
+                              std::span<const Register> operands) {
+  if (m.stopped) {
+    m.stopped = false;
+    poll_clock(m);
+  }
+  std::string shapes;
+  for (const Register operand : operands.first(call.inputs))
+    shapes += fmt::format("{}{}", shapes.empty() ? "" : ", ", describe_value(registers[operand]));
+  fail(status.code, "{}: {} (operands: {})", kernel_name(call),
+       status.message != nullptr ? status.message : "the kernel failed", shapes);
+}
+
+void run_kernel(Machine& m, const KernelCall& call, const Kernel& kernel, std::byte* scratch, Slot* registers,
+                std::span<const Register> operands) {
+  SmallArray<std::byte*, 24> addresses(operands.size());
+  for (size_t i = 0; i < operands.size(); ++i) addresses[i] = address_of(registers[operands[i]]);
+  tir::PollPoint point;
+  if (m.controlled) [[unlikely]] {
+    poll_clock(m);
+    charge(m, kernel.work());
+    if (m.polling) point = {poll_in_kernel, &m};
+  }
+  const tir::RunStatus status = kernel.run({{addresses.data(), call.inputs},
+                                            {addresses.data() + call.inputs, operands.size() - call.inputs},
+                                            scratch,
+                                            point});
+  if (status.failed) [[unlikely]]
+    fail_kernel(m, call, status, registers, operands);
+}
+
+// dtype, rank and dimensions of each operand, compared with a key as they come.
+template <typename Visit>
+bool visit_key(const Slot* registers, std::span<const Register> operands, const Visit& visit) {
+  for (const Register operand : operands) {
+    const Slot& slot = registers[operand];
+    const bool is_tensor = slot.kind == Kind::Tensor;
+    const auto* tensor = is_tensor ? static_cast<const TensorObject*>(slot.object) : nullptr;
+    if (!visit(static_cast<int64_t>(is_tensor ? tensor->dtype : slot.dtype))) return false;
+    if (!visit(is_tensor ? int64_t{tensor->rank} : 0)) return false;
+    if (!is_tensor) continue;
+    for (const int64_t dim : tensor->dims())
+      if (!visit(dim)) return false;
+  }
+  return true;
+}
+
+std::vector<int64_t> key_of(const Slot* registers, std::span<const Register> operands) {
+  std::vector<int64_t> key;
+  visit_key(registers, operands, [&](int64_t number) {
+    key.push_back(number);
+    return true;
+  });
+  return key;
+}
+
+// Ranks stand before dimensions, so no key is the beginning of another.
+bool has_key(const DynamicKernel& kernel, const Slot* registers, std::span<const Register> operands) {
+  size_t at = 0;
+  return visit_key(registers, operands,
+                   [&](int64_t number) { return at < kernel.key.size() && kernel.key[at++] == number; });
+}
+
+std::vector<OperandSpec> specs_of(const Slot* registers, std::span<const Register> operands) {
+  std::vector<OperandSpec> specs;
+  for (const Register operand : operands) {
+    const Slot& slot = registers[operand];
+    OperandSpec spec;
+    spec.dtype = slot.dtype;
+    if (slot.kind == Kind::Tensor) {
+      const auto& tensor = *static_cast<const TensorObject*>(slot.object);
+      spec.dtype = tensor.dtype;
+      spec.dims.assign(tensor.dims().begin(), tensor.dims().end());
+    }
+    specs.push_back(std::move(spec));
+  }
+  return specs;
+}
+
+const Kernel& find_kernel(Machine& m, const LinkedFunction& function, uint32_t site, const Slot* registers,
+                          std::span<const Register> operands) {
+  auto& of_function = m.dynamic_kernels[function.index];
+  if (of_function.empty()) of_function.resize(function.facts->kernels.size());
+  DynamicKernels& known = of_function[site];
+  const auto found =
+      std::find_if(known.begin(), known.end(), [&](const DynamicKernel& k) { return has_key(k, registers, operands); });
+  if (found != known.end()) {
+    std::rotate(known.begin(), found, found + 1);
+  } else {
+    auto kernel = m.executable->prepare(function.facts->kernels[site].kernel, specs_of(registers, operands));
+    known.insert(known.begin(), DynamicKernel{key_of(registers, operands), std::move(kernel)});
+    if (known.size() > kKernelsKept) known.pop_back();
+  }
+  return *known.front().kernel->kernel;
+}
+
+// Scratch of a kernel whose shapes were not known when the arena was planned.
+class Scratch {
+ public:
+  Scratch(Machine& m, size_t bytes) : pool_(m.pool) {
+    if (bytes != 0) block_ = pool_.allocate(bytes);
+  }
+  ~Scratch() {
+    if (block_.memory != nullptr) pool_.deallocate(block_.memory, block_.size_class);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  std::byte* data() const { return static_cast<std::byte*>(block_.memory); }
+
+ private:
+  MemoryPool& pool_;
+  ObjectPool::Block block_{nullptr, 0};
+};
+
+}  // namespace
+
+void call_kernel(Machine& m, const Frame& frame, uint32_t site, Slot* registers, std::span<const Register> operands) {
+  const LinkedFunction& function = *frame.function;
+  const KernelCall& call = m.executable->program().kernels[function.facts->kernels[site].kernel];
+  if (frame.activation != nullptr) {
+    const PlannedKernel& planned = frame.activation->plan->kernels[site];
+    if (planned.kernel != nullptr) {
+      std::byte* const scratch = reinterpret_cast<std::byte*>(frame.activation) + planned.scratch;
+      return run_kernel(m, call, *planned.kernel, scratch, registers, operands);
+    }
+    if (planned.error) throw *planned.error;
+  }
+  const Kernel& kernel = find_kernel(m, function, site, registers, operands);
+  const Scratch scratch(m, kernel.scratch_bytes());
+  run_kernel(m, call, kernel, scratch.data(), registers, operands);
+}
+
+}  // namespace ingot::vm

@@ -1,0 +1,88 @@
+#include "vm/interpreter/run_loop.h"
+
+#include "runtime/base/arithmetic.h"
+#include "vm/interpreter/instructions.h"
+#include "vm/isa/decode.h"
+
+// Computed goto over the opcode table. The families of instructions are written in instructions/*.inc, in terms of
+//   BEGIN(Name) ... NEXT()        one instruction; `Ops` are its operands, `r` the registers, `pc` its first unit
+//   JUMP(distance), ENTER()       other ways to go on
+//   SAVE()                        before anything that may throw
+// Pedantic warnings are about the addresses of labels.
+#pragma GCC diagnostic ignored "-Wpedantic"
+
+namespace ingot::vm {
+namespace {
+
+constexpr CodeUnit kHalt = kOpcodeCount;
+constexpr CodeUnit kHaltCode[] = {kHalt};
+
+}  // namespace
+
+const CodeUnit* halt_code() { return kHaltCode; }
+
+void run_loop(Machine& m) {
+  static const void* const kDirect[] = {
+#define OP(Name, ...) &&L_##Name,
+#define EACH(dtype, suffix, type, Name) &&L_##Name##dtype,
+#define TYPED(Name, mnemonic, dtypes, ...) INGOT_TYPED_##dtypes(EACH, Name)
+#include "vm/isa/opcodes.def"
+      &&L_Halt,
+  };
+  // With a budget, every instruction is counted on its way.
+  static const void* const kCounted[] = {
+#define OP(Name, ...) &&L_Count,
+#define TYPED(Name, mnemonic, dtypes, ...) INGOT_TYPED_##dtypes(EACH, Name)
+#undef EACH
+#define EACH(dtype, suffix, type, Name) &&L_Count,
+#include "vm/isa/opcodes.def"
+#undef EACH
+      &&L_Halt,
+  };
+
+  const void* const* const table = m.controls.budgeted ? kCounted : kDirect;
+  const LinkedFunction* const functions = m.program->functions.data();
+  Frame* frame = m.frame;
+  Slot* r = frame->registers;
+  const CodeUnit* pc = frame->pc;
+
+#define BEGIN(Name) \
+  L_##Name : {      \
+    using Ops [[maybe_unused]] = OperandsOf<Opcode::Name>;
+#define NEXT()          \
+  pc += Ops::units(pc); \
+  goto* table[*pc];     \
+  }
+#define JUMP(distance) \
+  pc += (distance);    \
+  goto* table[*pc];
+#define END() }
+#define SAVE() frame->pc = pc
+
+  goto* table[*pc];
+
+L_Count:
+  if (m.controls.budget == 0) {
+    SAVE();
+    fail_budget(m);
+  }
+  --m.controls.budget;
+  goto* kDirect[*pc];
+
+L_Halt:
+  return;
+
+#include "vm/interpreter/instructions/calls.inc"
+#include "vm/interpreter/instructions/data.inc"
+#include "vm/interpreter/instructions/objects.inc"
+#include "vm/interpreter/instructions/scalars.inc"
+#include "vm/interpreter/instructions/tensors.inc"
+
+#undef BEGIN
+#undef NEXT
+#undef JUMP
+#undef END
+#undef SAVE
+}
+
+}  // namespace ingot::vm
