@@ -20,7 +20,6 @@ struct Block {
   uint32_t host = kNone;
   size_t offset = 0;
 
-  bool meets(const Block& other) const { return first <= other.last && other.first <= last; }
   size_t end() const { return offset + bytes; }
 };
 
