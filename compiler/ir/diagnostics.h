@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ class Diagnostics {
   void error(ErrorCode code, const Span& span, std::string message, std::string hint = {}, int rule = 0);
   void warning(ErrorCode code, const Span& span, std::string message, std::string hint = {});
   bool has_errors() const;
+  // Forgets all but the first `count`: for attempts that failed.
+  void truncate(size_t count) { diagnostics_.resize(std::min(count, diagnostics_.size())); }
   const std::vector<Diagnostic>& all() const { return diagnostics_; }
   // Throws a CompileError with all errors where there are any.
   void throw_if_errors() const;

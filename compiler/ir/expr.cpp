@@ -24,6 +24,11 @@ uint32_t depth_above(const std::vector<BindingBlock>& blocks, const Expr& body) 
   return deepest + 1;
 }
 
+const SymVar& shape_symbol(const Var& var) {
+  if (!var.shape_symbol) var.shape_symbol = make_sym_var(var.name);
+  return var.shape_symbol;
+}
+
 bool is_leaf(const Expr& expr) {
   switch (expr->kind) {
     case ExprKind::Constant:

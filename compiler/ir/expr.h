@@ -83,8 +83,12 @@ struct Var final : ExprNode {
   std::string name;       // without sigil
   StructInfo annotation;  // null where there is none
   bool dataflow;
+  // How StructInfo refers to the shape that the variable holds (`Tensor[%s, float32]`); null until somebody asks.
+  mutable SymVar shape_symbol;
 };
 using VarRef = std::shared_ptr<const Var>;
+// The variable's shape_symbol, made where there is none.
+const SymVar& shape_symbol(const Var& var);
 
 struct GlobalVar final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::GlobalVar;
@@ -154,8 +158,10 @@ using Attrs = std::map<std::string, AttrValue, std::less<>>;
 // `fn` and, bound to a GlobalVar in the module, `def`.
 struct Function final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::Function;
+  // In StructInfo a type parameter is a symbolic variable: an Object with that shape_var (kind Type), a Tensor with that
+  // shape_var (kind Shape), a Tensor with that value (kind BaseType).
   struct TypeParam {
-    std::string name;
+    SymVar var;
     std::string kind;  // "Type", "Shape", "BaseType"
   };
   Function(std::vector<VarRef> params_, Expr body_, StructInfo result_, bool pure_, Attrs attrs_, Span s)

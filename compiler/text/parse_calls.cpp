@@ -1,0 +1,277 @@
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "compiler/ir/attrs.h"
+#include "compiler/text/literal.h"
+#include "compiler/text/parser_state.h"
+
+namespace ingot::text {
+namespace {
+
+std::string_view bare_param(std::string_view name) {
+  while (!name.empty() && (name.back() == '.' || name.back() == '?')) name.remove_suffix(1);
+  return name;
+}
+
+bool takes_any_number(const ir::Op& op) { return !op.params.empty() && op.params.back().ends_with("..."); }
+
+std::string_view bare_attribute(std::string_view line) { return line.substr(0, line.find('=')); }
+
+// A literal as the attribute that it stands for: nullopt where it is no literal.
+std::optional<ir::AttrValue> as_attribute(const ir::Expr& e) {
+  if (const auto* text = ir::as<ir::String>(e)) return text->value;
+  if (const auto* dtype = ir::as<ir::DataType>(e)) return dtype->value;
+  if (const auto* constant = ir::as<ir::Constant>(e)) return literal_attribute(*constant->data);
+  const auto* tuple = ir::as<ir::Tuple>(e);
+  const auto* shape = ir::as<ir::Shape>(e);
+  std::vector<int64_t> integers;
+  std::vector<double> numbers;
+  if (shape != nullptr) {
+    for (const PrimExpr& dim : shape->dims) {
+      const auto value = dim.as_const();
+      if (!value) return std::nullopt;
+      integers.push_back(*value);
+    }
+    return integers;
+  }
+  if (tuple == nullptr) return std::nullopt;
+  for (const auto& field : tuple->fields) {
+    const auto value = as_attribute(field);
+    if (!value) return std::nullopt;
+    if (const auto* integer = std::get_if<int64_t>(&*value)) {
+      integers.push_back(*integer);
+      numbers.push_back(static_cast<double>(*integer));
+    } else if (const auto* number = std::get_if<double>(&*value)) {
+      numbers.push_back(*number);
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (integers.size() == numbers.size()) return integers;
+  return numbers;
+}
+
+}  // namespace
+
+// A literal behind `name=`; nested lists are flattened. Nullopt, and nothing taken, where something else stands there.
+std::optional<ir::AttrValue> Parser::attribute_value() {
+  const size_t first = at_;
+  const auto back = [&]() -> std::optional<ir::AttrValue> {
+    at_ = first;
+    return std::nullopt;
+  };
+  if (peek().kind == TokenKind::String) return take().text;
+  if (accept_word("True") || accept_word("true")) return true;
+  if (accept_word("False") || accept_word("false")) return false;
+  if (at_word("dtype") && peek(1).is("(")) {
+    take();
+    take();
+    const auto dtype = dtype_name_here();
+    if (!dtype) return back();
+    take();
+    return accept(")") ? std::optional<ir::AttrValue>(*dtype) : back();
+  }
+  if (const auto dtype = dtype_name_here(); dtype && !peek(1).is("(")) {
+    take();
+    return *dtype;
+  }
+  if (at("(") || at("[")) {
+    const Nesting nesting(*this);
+    const std::string_view closing = at("(") ? ")" : "]";
+    take();
+    std::vector<int64_t> integers;
+    std::vector<double> numbers;
+    while (!at(closing)) {
+      const auto item = attribute_value();
+      if (!item) return back();
+      if (const auto* integer = std::get_if<int64_t>(&*item)) {
+        integers.push_back(*integer);
+        numbers.push_back(static_cast<double>(*integer));
+      } else if (const auto* number = std::get_if<double>(&*item)) {
+        numbers.push_back(*number);
+      } else if (const auto* nested = std::get_if<std::vector<int64_t>>(&*item)) {
+        integers.insert(integers.end(), nested->begin(), nested->end());
+        for (const int64_t value : *nested) numbers.push_back(static_cast<double>(value));
+      } else {
+        return back();
+      }
+      if (!accept(",")) break;
+    }
+    if (!accept(closing)) return back();
+    if (integers.size() == numbers.size()) return integers;
+    return numbers;
+  }
+  const bool negative = accept("-");
+  if (peek().kind == TokenKind::Integer) {
+    const Token token = take();
+    const std::string text = (negative ? "-" : "") + token.text;
+    int64_t value = 0;
+    const auto [at, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const auto dtype = literal_dtype(token.suffix);
+    if (code != std::errc()) fail_at(span_of(token), fmt::format("{} does not fit into an int64", text));
+    if (dtype && is_float(*dtype)) return static_cast<double>(value);
+    if (!token.suffix.empty() && !dtype) return back();
+    return value;
+  }
+  const bool infinite = at_word("inf");
+  if (peek().kind == TokenKind::Decimal || infinite || at_word("nan")) {
+    const Token token = take();
+    double value = std::numeric_limits<double>::quiet_NaN();
+    if (token.kind == TokenKind::Decimal)
+      std::from_chars(token.text.data(), token.text.data() + token.text.size(), value);
+    else if (infinite)
+      value = std::numeric_limits<double>::infinity();
+    return negative ? -value : value;
+  }
+  return back();
+}
+
+ir::Attrs Parser::attribute_block() {
+  ir::Attrs attrs;
+  expect("{", "before attributes");
+  while (!at("}")) {
+    if (peek().kind != TokenKind::Identifier && peek().kind != TokenKind::String)
+      fail_here(fmt::format("expected the name of an attribute, found {}", peek().described()));
+    const Token name = take();
+    expect("=", "behind the name of an attribute");
+    auto value = attribute_value();
+    if (!value) fail_here(fmt::format("attribute {} must be a literal, found {}", name.text, peek().described()));
+    attrs[name.text] = std::move(*value);
+    if (!accept(",")) break;
+  }
+  expect("}", "after attributes");
+  return attrs;
+}
+
+void Parser::named_argument(const ir::Op* op, Arguments& into) {
+  const Token name = take();
+  take();
+  if (op == nullptr)
+    fail_at(span_of(name), fmt::format("only operators have named arguments, this call names {}", name.text));
+  for (size_t i = 0; i < op->params.size(); ++i) {
+    if (bare_param(op->params[i]) != name.text) continue;
+    if (into.positional.size() != i)
+      fail_at(span_of(name), fmt::format("{}: argument {} comes at position {}, belongs at {}", op->name, name.text,
+                                         into.positional.size(), i));
+    into.positional.push_back(expression());
+    return;
+  }
+  if (at_word("None")) {
+    take();
+    return;
+  }
+  auto value = attribute_value();
+  if (!value || !(at(",") || at(")")))
+    fail_here(fmt::format("{}: attribute {} must be a literal, found {}", op->name, name.text, peek().described()));
+  if (!into.attrs.emplace(name.text, std::move(*value)).second)
+    fail_at(span_of(name), fmt::format("{}: attribute {} is given twice", op->name, name.text));
+}
+
+// From `(` to behind `)`.
+Parser::Arguments Parser::arguments(const ir::Op* op) {
+  expect("(", "before arguments");
+  const Nesting nesting(*this);
+  const LineMode lines(*this, false);
+  Arguments result;
+  while (!at(")")) {
+    if (peek().kind == TokenKind::Identifier && peek(1).is("="))
+      named_argument(op, result);
+    else if (at_type())
+      result.infos.push_back(type());
+    else
+      result.positional.push_back(expression());
+    if (!accept(",")) break;
+  }
+  expect(")", "after the arguments of a call");
+  if (op != nullptr) bind_positional_attributes(*op, result);
+  return result;
+}
+
+// Literals behind the last parameter are attributes in the operator's order: softmax(%x, -1), cast(%x, "int8").
+void Parser::bind_positional_attributes(const ir::Op& op, Arguments& into) {
+  if (takes_any_number(op) || into.positional.size() <= op.params.size()) return;
+  for (size_t i = op.params.size(), next = 0; i < into.positional.size(); ++i, ++next) {
+    if (next >= op.attributes.size()) return;
+    auto value = as_attribute(into.positional[i]);
+    if (!value) return;
+    if (!into.attrs.emplace(bare_attribute(op.attributes[next]), std::move(*value)).second) return;
+    if (i + 1 == into.positional.size()) into.positional.resize(op.params.size());
+  }
+}
+
+ir::Expr Parser::call(Expr callee, std::vector<StructInfo> type_args, size_t first) {
+  const auto* op = ir::as<ir::OpExpr>(callee);
+  Arguments args = arguments(op != nullptr ? op->op : nullptr);
+  if (!args.infos.empty() && op == nullptr)
+    fail_at(span_from(first), "only operators take StructInfo as arguments",
+            "the result of a PackedFunc is stated as extern(\"name\", Tensor[...])");
+  type_args.insert(type_args.end(), args.infos.begin(), args.infos.end());
+  return make<ir::Call>(std::move(callee), std::move(args.positional), std::move(args.attrs), std::move(type_args),
+                        span_from(first));
+}
+
+// `<T, ...>` where a call follows; otherwise nothing is taken, for `<` is a comparison.
+std::optional<std::vector<StructInfo>> Parser::try_type_arguments() {
+  const size_t start = at_;
+  const auto errors = diagnostics_.all().size();
+  const auto mark = sym_vars_.enter();
+  take();
+  std::vector<StructInfo> result;
+  try {
+    do result.push_back(type());
+    while (accept(","));
+    if (accept(">") && at("(")) return result;
+  } catch (const SyntaxError&) {
+  }
+  diagnostics_.truncate(errors);
+  sym_vars_.leave(mark);
+  at_ = start;
+  return std::nullopt;
+}
+
+ir::Expr Parser::match_cast_expression(size_t first) {
+  take();
+  take();
+  const Nesting nesting(*this);
+  const LineMode lines(*this, false);
+  Expr value = expression();
+  expect(",", "between the value and the StructInfo of match_cast");
+  StructInfo cast = type();
+  expect(")", "after the StructInfo of match_cast");
+  const ir::Span span = span_from(first);
+  const auto var = std::make_shared<const ir::Var>("", nullptr, false, span);
+  std::vector<ir::BindingBlock> blocks{{false, {{var, std::move(value), std::move(cast), span}}}};
+  return make<ir::Seq>(std::move(blocks), var, span);
+}
+
+ir::Expr Parser::extern_function(size_t first) {
+  take();
+  take();
+  const LineMode lines(*this, false);
+  if (peek().kind != TokenKind::String)
+    fail_here(fmt::format("extern needs the name of a PackedFunc as a string, found {}", peek().described()));
+  const std::string name = take().text;
+  std::vector<StructInfo> results;
+  std::vector<uint32_t> writes;
+  while (accept(",") && !at(")")) {
+    if (at_word("writes") && peek(1).is("=")) {
+      const Token word = take();
+      take();
+      const auto value = attribute_value();
+      const auto* list = value ? std::get_if<std::vector<int64_t>>(&*value) : nullptr;
+      if (list == nullptr) fail_at(span_of(word), "writes must list the positions of arguments, as in writes=(0,)");
+      for (const int64_t position : *list) {
+        if (position < 0 || position > 255)
+          fail_at(span_of(word), fmt::format("writes lists {}, positions of arguments are 0 to 255", position));
+        writes.push_back(static_cast<uint32_t>(position));
+      }
+    } else {
+      results.push_back(type());
+    }
+  }
+  expect(")", "after the parts of extern");
+  return make<ir::ExternFunc>(name, std::move(results), std::move(writes), span_from(first));
+}
+
+}  // namespace ingot::text

@@ -1,0 +1,148 @@
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "compiler/text/literal.h"
+#include "compiler/text/parser_state.h"
+#include "runtime/base/convert.h"
+#include "runtime/object/objects.h"
+
+namespace ingot::text {
+
+// From the number, or from its `-`.
+ir::Expr Parser::number(bool negative, size_t first) {
+  const Token token = take();
+  const ir::Span span = span_from(first);
+  const bool decimal = token.kind != TokenKind::Integer;
+  if (token.suffix.empty()) {
+    for (const DType dtype : {decimal ? DType::Float64 : DType::Int64, DType::UInt64})
+      if (auto data = parse_literal(token.text, negative, dtype)) return make<ir::Constant>(std::move(data), true, span);
+    fail_at(span, fmt::format("{}{} is out of range for {}", negative ? "-" : "", token.text,
+                              decimal ? "float64" : "every integer dtype"), {}, ErrorCode::TypeError);
+  }
+  const auto dtype = literal_dtype(token.suffix);
+  if (!dtype)
+    fail_at(span, fmt::format("{} is not a suffix of literals", token.suffix),
+            "suffixes are f, f16, bf16, f32, f64, i8 to i64 and u8 to u64");
+  auto data = parse_literal(token.text, negative, *dtype);
+  if (!data)
+    fail_at(span, fmt::format("{}{} is out of range for {}", negative ? "-" : "", token.text, dtype_name(*dtype)), {},
+            ErrorCode::TypeError);
+  return make<ir::Constant>(std::move(data), false, span);
+}
+
+// Constant(value or nested lists, shape, dtype) or Constant(file("name")).
+ir::Expr Parser::constant(size_t first) {
+  take();
+  take();
+  const LineMode lines(*this, false);
+  if (at_word("file") && peek(1).is("(")) {
+    take();
+    take();
+    if (peek().kind != TokenKind::String) fail_here("file(...) needs a name as a string, as in file(\"w.npz:name\")");
+    const std::string name = take().text;
+    expect(")", "after the name of the file");
+    expect(")", "to close 'Constant('");
+    const ir::Span span = span_from(first);
+    if (!options_.load_constant)
+      fail_at(span, "constants in files cannot be read here", {}, ErrorCode::Unsupported);
+    try {
+      return make<ir::Constant>(options_.load_constant(name), false, span);
+    } catch (const Error& error) {
+      fail_at(span, error.what(), {}, error.code());
+    }
+  }
+  struct Element {
+    const Token* token;
+    bool negative;
+  };
+  std::vector<Element> elements;
+  uint32_t depth = 0;
+  do {
+    while (accept("[")) ++depth;
+    if (depth > 0 && at("]")) {
+      while (depth > 0 && accept("]")) --depth;
+      continue;
+    }
+    const bool negative = accept("-");
+    const Token& token = peek();
+    const bool word = token.is_word("True") || token.is_word("False") || token.is_word("inf") || token.is_word("nan");
+    if (token.kind != TokenKind::Integer && token.kind != TokenKind::Decimal && token.kind != TokenKind::String && !word)
+      fail_here(fmt::format("expected a number, True, False or a string, found {}", token.described()));
+    elements.push_back({&token, negative});
+    take();
+    while (depth > 0 && accept("]")) --depth;
+  } while (depth > 0 && accept(","));
+  if (depth > 0) fail_here(fmt::format("expected ']' after the elements of a constant, found {}", peek().described()));
+  expect(",", "behind the elements of a constant");
+  expect("(", "before the shape of a constant");
+  std::vector<int64_t> shape;
+  for (const PrimExpr& dim : dims()) {
+    const auto value = dim.as_const();
+    if (!value || *value < 0) fail_at(span_from(first), "the dimensions of a constant must be known and not negative");
+    shape.push_back(*value);
+  }
+  expect(",", "behind the shape of a constant");
+  const auto dtype = at_word("string") ? DType::String : dtype_name_here();
+  if (!dtype) fail_here(fmt::format("expected a dtype, found {}", peek().described()));
+  take();
+  expect(")", "to close 'Constant('");
+  const ir::Span span = span_from(first);
+  try {
+    const size_t count = element_count(shape);
+    if (elements.size() != count && elements.size() != 1)
+      fail_at(span, fmt::format("a constant of shape {} has {} elements, {} are listed", shape_text(shape), count,
+                                elements.size()), {}, ErrorCode::ShapeMismatch);
+    auto data = make_tensor(nullptr, *dtype, shape);
+    const size_t bytes = dtype_bytes(*dtype);
+    for (size_t i = 0; i < count; ++i) {
+      if (i != 0 && elements.size() == 1 && *dtype != DType::String) {
+        std::memcpy(data->data + i * bytes, data->data, bytes);
+        continue;
+      }
+      const Element& element = elements[elements.size() == 1 ? 0 : i];
+      const Token& token = *element.token;
+      if (*dtype == DType::String) {
+        if (token.kind != TokenKind::String) fail_at(span_of(token), "a constant of dtype string lists strings");
+        data->elements<StringObject*>()[i] = make_string(nullptr, token.text).detach();
+        continue;
+      }
+      const bool word = token.is_word("True") || token.is_word("False");
+      const std::string_view text = word ? (token.text == "True" ? "1" : "0") : std::string_view(token.text);
+      if (token.kind == TokenKind::String || !token.suffix.empty() ||
+          !store_literal(text, element.negative, *dtype, data->data + i * bytes))
+        fail_at(span_of(token), fmt::format("{}{} is not an element of dtype {}", element.negative ? "-" : "",
+                                            token.text, dtype_name(*dtype)), {}, ErrorCode::TypeError);
+    }
+    return make<ir::Constant>(std::move(data), false, span);
+  } catch (const Error& error) {
+    fail_at(span, error.what(), {}, error.code());
+  }
+}
+
+// prim(n + 1), prim(0.5), prim(True)
+ir::Expr Parser::prim_value(size_t first) {
+  take();
+  take();
+  const LineMode lines(*this, false);
+  std::variant<PrimExpr, double, bool> value;
+  const bool negative = at("-") && (peek(1).kind == TokenKind::Decimal || peek(1).is_word("inf"));
+  const Token& number = peek(negative ? 1 : 0);
+  if (accept_word("True")) {
+    value = true;
+  } else if (accept_word("False")) {
+    value = false;
+  } else if (number.kind == TokenKind::Decimal || number.is_word("inf") || number.is_word("nan")) {
+    const auto data = parse_literal(number.text, negative, DType::Float64);
+    if (!data) fail_here(fmt::format("{} is out of range for float64", number.text));
+    value = load_element<double>(data->data);
+    if (negative) take();
+    take();
+  } else {
+    value = prim_expr();
+  }
+  expect(")", "after the value of prim");
+  return make<ir::PrimValue>(std::move(value), span_from(first));
+}
+
+}  // namespace ingot::text

@@ -1,0 +1,232 @@
+#include <fmt/format.h>
+
+#include "compiler/text/parser_state.h"
+
+namespace ingot::text {
+
+// A sequence while it is parsed.
+struct Parser::Block {
+  std::vector<ir::BindingBlock> blocks;
+  Expr result;
+
+  void add(ir::Binding binding) {
+    if (blocks.empty() || blocks.back().dataflow) blocks.push_back({});
+    blocks.back().bindings.push_back(std::move(binding));
+  }
+};
+
+ir::Expr Parser::block() { return statements("}"); }
+
+// Bindings and their result, to behind the closing bracket. Opens a scope.
+ir::Expr Parser::statements(std::string_view closing) {
+  const Nesting nesting(*this);
+  const LineMode lines(*this, false);
+  const size_t first = at_;
+  const auto vars = vars_.enter();
+  const auto syms = sym_vars_.enter();
+  Block block;
+  bool complete = true;
+  while (!at(closing) && peek().kind != TokenKind::End) {
+    try {
+      if (!statement(block, closing)) break;
+    } catch (const SyntaxError&) {
+      complete = false;
+      skip_statement();
+      if (at("}") || at_word("def") || at_word("prim_func")) break;
+    }
+  }
+  vars_.leave(vars);
+  sym_vars_.leave(syms);
+  if (!complete && (!at(closing) || closing != "}")) throw SyntaxError{};
+  if (!accept(closing)) fail_here(fmt::format("expected '{}' or a statement, found {}", closing, peek().described()));
+  if (!block.result) {
+    if (!complete) return make<ir::Tuple>(std::vector<Expr>{}, span_from(first));
+    --at_;
+    fail_here("a block must end with an expression, its value",
+              "write the result without ';' before the closing bracket");
+  }
+  if (block.blocks.empty()) return block.result;
+  return make<ir::Seq>(std::move(block.blocks), std::move(block.result), span_from(first));
+}
+
+// False where it was the result.
+bool Parser::statement(Block& block, std::string_view closing) {
+  if (at_word("let")) {
+    let(block, false);
+    return true;
+  }
+  if (at_word("dataflow") && peek(1).is("{")) {
+    dataflow_block(block);
+    return true;
+  }
+  if (peek().kind == TokenKind::Local && peek(1).is("=")) {
+    graph_binding(block, false);
+    return true;
+  }
+  const bool returns = at_word("return") && vars_.find("return") == nullptr;
+  if (returns) take();
+  const size_t first = at_;
+  Expr value = expression();
+  if (returns) {
+    accept(";");
+    block.result = std::move(value);
+    return false;
+  }
+  if (accept(";")) {
+    const ir::Span span = span_from(first);
+    block.add({new_var("", nullptr, false, span), std::move(value), nullptr, span});
+    return true;
+  }
+  if (!at(closing)) fail_here(fmt::format("expected ';' or '{}', found {}", closing, peek().described()));
+  block.result = std::move(value);
+  return false;
+}
+
+ir::VarRef Parser::new_var(const std::string& name, StructInfo annotation, bool dataflow, const ir::Span& span) {
+  return std::make_shared<const ir::Var>(name, std::move(annotation), dataflow, span);
+}
+
+std::string Parser::local_name(std::string_view where) {
+  const Token name = peek();
+  if (name.kind != TokenKind::Local && name.kind != TokenKind::Identifier)
+    fail_here(fmt::format("expected the name of a local variable {}, found {}", where, name.described()));
+  take();
+  return name.text;
+}
+
+void Parser::let(Block& block, bool dataflow) {
+  const size_t first = at_;
+  take();
+  const size_t defines = at_;
+  const std::string name = local_name("behind 'let'");
+  const ir::Span name_span = span_from(defines);
+  StructInfo annotation;
+  if (accept(":")) annotation = type();
+  expect("=", "in a let");
+  const bool in_dataflow = dataflow && !outputs_[defines];
+  const auto var = new_var(name, annotation, in_dataflow, name_span);
+  const bool recursive = at_word("fn") || at_word("fun") || (at_word("impure") && (peek(1).is_word("fn")));
+  if (recursive) vars_.bind(name, var);
+  Expr value;
+  StructInfo cast;
+  {
+    const LineMode lines(*this, false);
+    value = expression();
+  }
+  // match_cast as the whole value is a binding of its own.
+  if (const auto* seq = ir::as<ir::Seq>(value);
+      seq != nullptr && seq->blocks.size() == 1 && seq->blocks[0].bindings.size() == 1 &&
+      seq->blocks[0].bindings[0].cast != nullptr && seq->body == seq->blocks[0].bindings[0].var &&
+      seq->blocks[0].bindings[0].var->name.empty()) {
+    const ir::Binding& inner = seq->blocks[0].bindings[0];
+    cast = inner.cast;
+    value = inner.value;
+  }
+  if (!recursive) vars_.bind(name, var);
+  block.add({var, std::move(value), std::move(cast), span_from(first)});
+  if (!accept(";") && !at_word("let") && !(peek().starts_line))
+    fail_here(fmt::format("expected ';' behind a let, found {}", peek().described()));
+}
+
+void Parser::graph_binding(Block& block, bool dataflow) {
+  const size_t first = at_;
+  const std::string name = take().text;
+  const ir::Span name_span = span_from(first);
+  take();
+  Expr value;
+  {
+    const LineMode lines(*this, true);
+    value = expression();
+  }
+  const auto var = new_var(name, nullptr, dataflow && !outputs_[first], name_span);
+  vars_.bind(name, var);
+  block.add({var, std::move(value), nullptr, span_from(first), !dataflow});
+  if (!accept(";") && !peek().starts_line && !at("}"))
+    fail_here(fmt::format("expected ';' or a line break behind a graph binding, found {}", peek().described()));
+}
+
+// Which definitions of the dataflow block that begins here leave it: the last one of each name that `output` lists.
+std::unordered_map<size_t, bool> Parser::dataflow_outputs() const {
+  std::unordered_map<std::string, size_t> last;
+  std::unordered_map<size_t, bool> result;
+  size_t depth = 0;
+  for (size_t i = at_; i + 1 < tokens_.size(); ++i) {
+    const Token& token = tokens_[i];
+    if (token.is("{") || token.is("(") || token.is("[")) {
+      ++depth;
+    } else if (token.is("}") || token.is(")") || token.is("]")) {
+      if (depth == 0) break;
+      --depth;
+    } else if (depth != 0) {
+      continue;
+    } else if (token.is_word("let")) {
+      last[tokens_[i + 1].text] = i + 1;
+    } else if (token.kind == TokenKind::Local && tokens_[i + 1].is("=") && i > 0 && !tokens_[i - 1].is_word("let")) {
+      last[token.text] = i;
+    } else if (token.is_word("output") && tokens_[i + 1].is("(")) {
+      for (size_t k = i + 2; k < tokens_.size() && !tokens_[k].is(")") && tokens_[k].kind != TokenKind::End; ++k)
+        if (const auto found = last.find(tokens_[k].text); found != last.end()) result[found->second] = true;
+    }
+  }
+  return result;
+}
+
+void Parser::dataflow_block(Block& block) {
+  take();
+  expect("{", "after 'dataflow'");
+  const Nesting nesting(*this);
+  auto outer_outputs = std::exchange(outputs_, dataflow_outputs());
+  const auto mark = vars_.enter();
+  Block inner;
+  inner.blocks.push_back({});
+  bool failed = false;
+  while (!at("}") && peek().kind != TokenKind::End) {
+    try {
+      if (at_word("let")) {
+        let(inner, true);
+      } else if (peek().kind == TokenKind::Local && peek(1).is("=")) {
+        graph_binding(inner, true);
+      } else if (at_word("output") && peek(1).is("(")) {
+        take();
+        take();
+        while (!at(")")) {
+          const size_t first = at_;
+          const std::string name = local_name("in output");
+          const ir::VarRef* var = vars_.find(name);
+          if (var == nullptr)
+            diagnostics_.error(ErrorCode::TypeError, span_from(first), fmt::format("%{} is not defined", name));
+          if (!accept(",")) break;
+        }
+        expect(")", "after the outputs of a dataflow block");
+        accept(";");
+      } else {
+        const size_t first = at_;
+        Expr value = expression();
+        if (!accept(";"))
+          fail_here(fmt::format("expected ';' in a dataflow block, found {}", peek().described()),
+                    "the value of a dataflow block is what output(...) lists");
+        const ir::Span span = span_from(first);
+        inner.add({new_var("", nullptr, true, span), std::move(value), nullptr, span});
+      }
+    } catch (const SyntaxError&) {
+      failed = true;
+      skip_statement();
+      if (at_word("def") || at_word("prim_func")) break;
+    }
+  }
+  outputs_ = std::move(outer_outputs);
+  // Outputs stay visible. So does a variable of the block that hides nothing: that its use is an error is for the
+  // checker to say.
+  const auto bound = vars_.since(mark);
+  vars_.leave(mark);
+  for (const auto& [name, var] : bound)
+    if (!var->dataflow || vars_.find(name) == nullptr) vars_.bind(name, var);
+  expect("}", "after a dataflow block");
+  if (failed) throw SyntaxError{};
+  ir::BindingBlock merged{true, {}};
+  for (auto& part : inner.blocks)
+    for (auto& binding : part.bindings) merged.bindings.push_back(std::move(binding));
+  block.blocks.push_back(std::move(merged));
+}
+
+}  // namespace ingot::text

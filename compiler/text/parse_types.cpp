@@ -1,0 +1,362 @@
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "compiler/text/parser_state.h"
+
+namespace ingot::text {
+namespace {
+
+// dtypes as early documents spell them.
+std::optional<DType> dtype_of_word(std::string_view word) {
+  if (word == "Float") return DType::Float32;
+  if (word == "Int") return DType::Int32;
+  if (word == "Bool") return DType::Bool;
+  return parse_dtype(word);
+}
+
+int precedence_of(const Token& token) {
+  if (token.kind != TokenKind::Punctuation) return 0;
+  const std::string& t = token.text;
+  if (t == "||") return 1;
+  if (t == "&&") return 2;
+  if (t == "==" || t == "!=") return 3;
+  if (t == "<" || t == "<=" || t == ">" || t == ">=") return 4;
+  if (t == "+" || t == "-") return 5;
+  if (t == "*" || t == "/" || t == "%") return 6;
+  return 0;
+}
+
+PrimExpr combine(const std::string& op, const PrimExpr& a, const PrimExpr& b) {
+  if (op == "+") return a + b;
+  if (op == "-") return a - b;
+  if (op == "*") return a * b;
+  if (op == "/") return floor_div(a, b);
+  if (op == "%") return floor_mod(a, b);
+  if (op == "==") return PrimExpr::make(PrimOp::Equal, {a, b});
+  if (op == "!=") return PrimExpr::make(PrimOp::NotEqual, {a, b});
+  if (op == "<") return PrimExpr::make(PrimOp::Less, {a, b});
+  if (op == "<=") return PrimExpr::make(PrimOp::LessEqual, {a, b});
+  if (op == ">") return PrimExpr::make(PrimOp::Less, {b, a});
+  if (op == ">=") return PrimExpr::make(PrimOp::LessEqual, {b, a});
+  return PrimExpr::make(op == "&&" ? PrimOp::And : PrimOp::Or, {a, b});
+}
+
+constexpr uint32_t kUnknownRank = UINT32_MAX;
+
+}  // namespace
+
+std::optional<DType> Parser::dtype_name_here() const {
+  return peek().kind == TokenKind::Identifier ? dtype_of_word(peek().text) : std::nullopt;
+}
+
+SymVar Parser::sym_var(const std::string& name) {
+  if (const SymEntry* known = sym_vars_.find(name)) return known->var;
+  SymVar var = make_sym_var(name);
+  sym_vars_.bind(name, {var, ""});
+  return var;
+}
+
+bool Parser::at_type() const {
+  size_t ahead = 0;
+  while (peek(ahead).is("(")) ++ahead;
+  const Token& token = peek(ahead);
+  if (token.kind != TokenKind::Identifier) return false;
+  const Token& next = peek(ahead + 1);
+  if (token.text == "Tensor" || token.text == "Shape" || token.text == "Prim" || token.text == "Tuple")
+    return next.is("[") || next.is("<") || next.is(",") || next.is(")");
+  if (token.text == "Object") return true;
+  if (token.text == "impure") return next.is_word("fn");
+  return ahead == 0 && vars_.find(token.text) == nullptr && dtype_of_word(token.text) && (next.is(",") || next.is(")"));
+}
+
+StructInfo Parser::type() {
+  const Nesting nesting(*this);
+  const LineMode lines(*this, false);
+  if (accept("(")) {
+    std::vector<StructInfo> fields;
+    bool tuple = at(")");
+    while (!at(")")) {
+      fields.push_back(type());
+      if (!accept(",")) break;
+      tuple = true;
+    }
+    expect(")", "after the fields of a tuple type");
+    return tuple || fields.size() != 1 ? tuple_info(std::move(fields)) : fields[0];
+  }
+  if (peek().kind != TokenKind::Identifier)
+    fail_here(fmt::format("expected a type, found {}", peek().described()),
+              "types are Tensor[(n, 4), float32], Shape[(n,)], Prim[int64], (A, B), fn(A) -> B and Object");
+  if (accept_word("impure")) {
+    if (!accept_word("fn") && !accept_word("fun")) fail_here("expected 'fn' after 'impure' in a type");
+    return function_type(false);
+  }
+  if (accept_word("fn") || accept_word("fun")) return function_type(true);
+  const Token name = take();
+  std::string_view closing;
+  if (at("[")) closing = "]";
+  if (at("<")) closing = ">";
+  const bool parameterised = !closing.empty();
+  if (name.text == "Object" || name.text == "Any") return object_info();
+  if (name.text == "Tensor") {
+    if (!parameterised) return tensor_info();
+    take();
+    return tensor_type(closing);
+  }
+  if (name.text == "Shape") {
+    if (!parameterised) return shape_info();
+    take();
+    return shape_type(closing);
+  }
+  if (name.text == "Prim") {
+    if (!parameterised) fail_here("Prim needs its dtype, as in Prim[int64]");
+    take();
+    return prim_type(closing);
+  }
+  if (name.text == "Tuple" && parameterised) {
+    take();
+    std::vector<StructInfo> fields;
+    while (!at(closing)) {
+      fields.push_back(type());
+      if (!accept(",")) break;
+    }
+    expect(closing, "after the fields of a tuple type");
+    return tuple_info(std::move(fields));
+  }
+  if (const SymEntry* parameter = sym_vars_.find(name.text); parameter != nullptr && !parameter->kind.empty()) {
+    if (parameter->kind != "Type")
+      fail_at(span_of(name), fmt::format("{} is a type parameter of kind {}, a Type is needed here", name.text,
+                                         parameter->kind), {}, ErrorCode::TypeError);
+    StructInfoNode node;
+    node.shape_var = parameter->var;
+    return std::make_shared<const StructInfoNode>(std::move(node));
+  }
+  if (const auto dtype = dtype_of_word(name.text)) return tensor_info(*dtype, std::vector<PrimExpr>{});
+  fail_at(span_of(name), fmt::format("{} is not a type", name.text),
+          "types are Tensor[(n, 4), float32], Shape[(n,)], Prim[int64], (A, B), fn(A) -> B and Object");
+}
+
+// Behind the opening bracket. Its parts come in any order: a dtype, dimensions in parentheses, ndim=2, a variable %s
+// that holds the shape, type parameters; early spellings list the dimensions behind the dtype without parentheses.
+StructInfo Parser::tensor_type(std::string_view closing) {
+  const size_t first = at_;
+  StructInfoNode node;
+  node.kind = InfoKind::Tensor;
+  uint32_t ndim = kUnknownRank;
+  std::optional<std::vector<PrimExpr>> listed;
+  while (!at(closing)) {
+    if (accept_word("ndim")) {
+      expect("=", "after ndim");
+      const bool unknown = accept("-");
+      const Token count = take();
+      if (count.kind != TokenKind::Integer || count.text.size() > 6) fail_at(span_of(count), "ndim must be a small integer");
+      if (!unknown) ndim = static_cast<uint32_t>(std::stoul(count.text));
+    } else if (accept_word("dtype")) {
+      expect("=", "after dtype");
+      const auto dtype = dtype_name_here();
+      if (!dtype) fail_here(fmt::format("expected a dtype, found {}", peek().described()));
+      take();
+      node.dtype = *dtype;
+    } else if (at("(") || at("[")) {
+      const std::string_view end = at("(") ? ")" : "]";
+      take();
+      std::vector<PrimExpr> values;
+      while (!at(end)) {
+        values.push_back(accept("?") ? PrimExpr(make_sym_var("d")) : prim_expr());
+        if (!accept(",")) break;
+      }
+      expect(end, "after the dimensions");
+      node.dims = std::move(values);
+    } else if (peek().kind == TokenKind::Local) {
+      const Token name = take();
+      const ir::VarRef* var = vars_.find(name.text);
+      if (var == nullptr)
+        fail_at(span_of(name), fmt::format("%{} is not defined", name.text), {}, ErrorCode::TypeError);
+      node.shape_var = ir::shape_symbol(**var);
+    } else if (const auto dtype = dtype_name_here();
+               dtype && node.dtype == DType::None && (peek(1).is(",") || peek(1).is(closing))) {
+      take();
+      node.dtype = *dtype;
+    } else {
+      const SymEntry* parameter = peek().kind == TokenKind::Identifier ? sym_vars_.find(peek().text) : nullptr;
+      if (parameter != nullptr && parameter->kind == "Shape") {
+        node.shape_var = parameter->var;
+        take();
+      } else if (parameter != nullptr && parameter->kind == "BaseType") {
+        node.value = PrimExpr(parameter->var);
+        take();
+      } else {
+        if (!listed) listed.emplace();
+        listed->push_back(accept("?") ? PrimExpr(make_sym_var("d")) : prim_expr(5));
+      }
+    }
+    if (!accept(",")) break;
+  }
+  expect(closing, "after the parts of a tensor type");
+  if (listed && node.dims) fail_at(span_from(first), "a tensor type lists its dimensions twice");
+  if (listed) node.dims = std::move(listed);
+  if (node.dims) node.rank = static_cast<uint32_t>(node.dims->size());
+  if (ndim != kUnknownRank) {
+    if (node.dims && ndim != node.dims->size())
+      diagnostics_.error(ErrorCode::WellFormedness, span_from(first),
+                         fmt::format("a tensor type says ndim={} and lists {} dimensions", ndim, node.dims->size()), {},
+                         10);
+    node.rank = ndim;
+  }
+  return std::make_shared<const StructInfoNode>(std::move(node));
+}
+
+StructInfo Parser::shape_type(std::string_view closing) {
+  const size_t first = at_;
+  std::optional<std::vector<PrimExpr>> values;
+  uint32_t ndim = kUnknownRank;
+  while (!at(closing)) {
+    if (accept_word("ndim")) {
+      expect("=", "after ndim");
+      const bool unknown = accept("-");
+      const Token count = take();
+      if (count.kind != TokenKind::Integer || count.text.size() > 6) fail_at(span_of(count), "ndim must be a small integer");
+      if (!unknown) ndim = static_cast<uint32_t>(std::stoul(count.text));
+    } else {
+      expect("(", "before the values of a shape type");
+      values = dims();
+    }
+    if (!accept(",")) break;
+  }
+  expect(closing, "after the parts of a shape type");
+  if (values && ndim != kUnknownRank && ndim != values->size())
+    diagnostics_.error(ErrorCode::WellFormedness, span_from(first),
+                       fmt::format("a shape type says ndim={} and lists {} values", ndim, values->size()), {}, 10);
+  if (values) return shape_info(std::move(*values));
+  return ndim == kUnknownRank ? shape_info() : shape_info(ndim);
+}
+
+StructInfo Parser::prim_type(std::string_view closing) {
+  const auto dtype = dtype_name_here();
+  if (!dtype) fail_here(fmt::format("expected a dtype, found {}", peek().described()));
+  take();
+  StructInfo result = accept(",") ? prim_info(*dtype, prim_expr()) : prim_info(*dtype);
+  expect(closing, "after the parts of a Prim type");
+  return result;
+}
+
+// Behind `fn`.
+StructInfo Parser::function_type(bool pure) {
+  const auto mark = sym_vars_.enter();
+  if (at("<") || at("[")) {
+    const std::string_view closing = at("<") ? ">" : "]";
+    take();
+    Signature signature;
+    type_params(signature, closing);
+  }
+  expect("(", "before the parameters of a function type");
+  std::vector<StructInfo> params;
+  const bool derived = at(".");
+  if (derived)
+    for (int i = 0; i < 3; ++i) expect(".", "in '...'");
+  while (!derived && !at(")")) {
+    params.push_back(type());
+    if (!accept(",")) break;
+  }
+  expect(")", "after the parameters of a function type");
+  expect("->", "before the result of a function type");
+  StructInfo result = type();
+  // Dimensions of a function type belong to it, unless they are known outside.
+  sym_vars_.leave(mark);
+  if (derived) return packed_func_info(std::move(result));
+  return func_info(std::move(params), std::move(result), pure);
+}
+
+std::vector<PrimExpr> Parser::dims() {
+  std::vector<PrimExpr> values;
+  while (!at(")")) {
+    values.push_back(accept("?") ? PrimExpr(make_sym_var("d")) : prim_expr());
+    if (!accept(",")) break;
+  }
+  expect(")", "after the dimensions");
+  return values;
+}
+
+PrimExpr Parser::prim_expr(int least) {
+  const Nesting nesting(*this);
+  PrimExpr left = prim_unary();
+  while (true) {
+    if (peek().kind == TokenKind::Local)
+      fail_here(fmt::format("unexpected {} in a dimension", peek().described()), "write a space behind a modulo '%'");
+    const int precedence = precedence_of(peek());
+    if (precedence == 0 || precedence < std::max(least, 1) || ends_graph_binding()) return left;
+    const Token op = take();
+    const PrimExpr right = prim_expr(precedence + 1);
+    try {
+      left = combine(op.text, left, right);
+    } catch (const Error& error) {
+      fail_at(span_of(op), error.what(), {}, error.code());
+    }
+  }
+}
+
+PrimExpr Parser::prim_unary() {
+  if (accept("-")) {
+    const Nesting nesting(*this);
+    return PrimExpr(0) - prim_unary();
+  }
+  if (accept("!")) {
+    const Nesting nesting(*this);
+    return PrimExpr::make(PrimOp::Not, {prim_unary()});
+  }
+  return prim_primary();
+}
+
+PrimExpr Parser::prim_primary() {
+  const Token token = peek();
+  if (accept("(")) {
+    const LineMode lines(*this, false);
+    PrimExpr inner = prim_expr();
+    expect(")", "to close '('");
+    return inner;
+  }
+  if (token.kind == TokenKind::Integer) {
+    take();
+    int64_t value = 0;
+    const char* end = token.text.data() + token.text.size();
+    const auto [at, code] = std::from_chars(token.text.data(), end, value);
+    if (code != std::errc() || at != end || !(token.suffix.empty() || token.suffix == "i64"))
+      fail_at(span_of(token), fmt::format("{} is not an int64", token.described()));
+    return value;
+  }
+  if (token.kind != TokenKind::Identifier)
+    fail_here(fmt::format("expected a dimension, found {}", token.described()));
+  take();
+  const bool call = at("(");
+  const auto operands = [&](PrimOp op) {
+    take();
+    const LineMode lines(*this, false);
+    std::vector<PrimExpr> values;
+    while (!at(")")) {
+      values.push_back(prim_expr());
+      if (!accept(",")) break;
+    }
+    expect(")", "after the operands");
+    if (values.size() != operand_count(op))
+      fail_at(span_of(token), fmt::format("{} needs {} operands, has {}", token.text, operand_count(op), values.size()));
+    if (op == PrimOp::Min) return min(values[0], values[1]);
+    if (op == PrimOp::Max) return max(values[0], values[1]);
+    if (op == PrimOp::FloorDiv) return floor_div(values[0], values[1]);
+    if (op == PrimOp::FloorMod) return floor_mod(values[0], values[1]);
+    return PrimExpr::make(op, std::move(values));
+  };
+  if (call && token.text == "min") return operands(PrimOp::Min);
+  if (call && token.text == "max") return operands(PrimOp::Max);
+  if (call && token.text == "select") return operands(PrimOp::Select);
+  if (call && token.text == "floordiv") return operands(PrimOp::FloorDiv);
+  if (call && token.text == "floormod") return operands(PrimOp::FloorMod);
+  if (call) fail_at(span_of(token), fmt::format("{} is not an operation on dimensions", token.text),
+                    "there are + - * / % min max select floordiv floormod and comparisons");
+  const SymEntry* known = sym_vars_.find(token.text);
+  if (known != nullptr && !known->kind.empty())
+    fail_at(span_of(token), fmt::format("{} is a type parameter of kind {}, not a dimension", token.text, known->kind),
+            {}, ErrorCode::TypeError);
+  return sym_var(token.text);
+}
+
+}  // namespace ingot::text

@@ -1,0 +1,100 @@
+#include "compiler/text/parser_state.h"
+
+#include <fmt/format.h>
+
+namespace ingot::text {
+
+Parser::Parser(std::shared_ptr<const ir::Source> source, ir::Diagnostics& diagnostics, const ParseOptions& options)
+    : source_(std::move(source)),
+      diagnostics_(diagnostics),
+      options_(options),
+      tokens_(tokenize(source_, diagnostics)) {}
+
+const Token& Parser::take() {
+  const Token& token = peek();
+  if (at_ + 1 < tokens_.size()) ++at_;
+  return token;
+}
+
+bool Parser::accept(std::string_view punctuation) {
+  if (!at(punctuation)) return false;
+  take();
+  return true;
+}
+
+bool Parser::accept_word(std::string_view word) {
+  if (!at_word(word)) return false;
+  take();
+  return true;
+}
+
+void Parser::expect(std::string_view punctuation, std::string_view where) {
+  if (!accept(punctuation)) fail_here(fmt::format("expected '{}' {}, found {}", punctuation, where, peek().described()));
+}
+
+ir::Span Parser::span_of(const Token& token) const {
+  return {source_, token.line, token.column, std::max(token.length, 1u), nullptr};
+}
+
+ir::Span Parser::span_from(size_t first) const {
+  ir::Span span = span_of(tokens_[first]);
+  if (at_ > first) {
+    const Token& last = tokens_[at_ - 1];
+    if (last.line == span.line) span.length = last.column + last.length - span.column;
+  }
+  return span;
+}
+
+void Parser::fail_here(std::string message, std::string hint) {
+  // What the lexer has reported is not reported again.
+  if (peek().kind == TokenKind::Invalid) throw SyntaxError{};
+  fail_at(span_of(peek()), std::move(message), std::move(hint));
+}
+
+void Parser::fail_at(const ir::Span& span, std::string message, std::string hint, ErrorCode code) {
+  if (!gave_up_) diagnostics_.error(code, span, std::move(message), std::move(hint));
+  throw SyntaxError{};
+}
+
+void Parser::skip_statement() {
+  for (size_t depth = 0; peek().kind != TokenKind::End; take()) {
+    if (at("{")) {
+      ++depth;
+    } else if (at("}")) {
+      if (depth == 0) return;
+      --depth;
+    } else if (depth == 0 && at(";")) {
+      take();
+      return;
+    } else if (peek().starts_line && (at_word("def") || at_word("prim_func") || (depth == 0 && at_word("let")))) {
+      return;
+    }
+  }
+}
+
+void Parser::skip_definition() {
+  while (peek().kind != TokenKind::End &&
+         !(peek().starts_line && (at_word("def") || at_word("prim_func") || at_word("private") ||
+                                  (at_word("impure") && peek(1).is_word("def")))))
+    take();
+}
+
+Parser::Nesting::Nesting(Parser& parser) : parser_(parser) {
+  if (++parser_.nesting_ <= kMaxNesting) return;
+  // The rest of the text is part of the same nest: there is nothing to resume at.
+  const ir::Span span = parser_.span_of(parser_.peek());
+  parser_.at_ = parser_.tokens_.size() - 1;
+  --parser_.nesting_;
+  parser_.diagnostics_.error(ErrorCode::ParseError, span,
+                             fmt::format("expressions are nested deeper than {}", kMaxNesting));
+  parser_.gave_up_ = true;
+  throw SyntaxError{};
+}
+
+void Parser::check_depth(const ir::ExprNode& node) {
+  if (node.depth <= 2 * kMaxNesting) return;
+  fail_at(node.span, fmt::format("expressions are nested deeper than {}", 2 * kMaxNesting),
+          "bind parts of it with let");
+}
+
+}  // namespace ingot::text

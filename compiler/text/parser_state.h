@@ -1,0 +1,168 @@
+#pragma once
+#include <unordered_map>
+
+#include "compiler/ir/op.h"
+#include "compiler/text/lexer.h"
+#include "compiler/text/parser.h"
+#include "compiler/text/scopes.h"
+
+namespace ingot::text {
+
+// Thrown where a statement or definition cannot be understood, after the diagnostic was recorded.
+struct SyntaxError {};
+
+// A symbolic variable in scope. Type parameters live among them.
+struct SymEntry {
+  SymVar var;
+  std::string kind;  // "": a dimension; otherwise that of a type parameter: "Type", "Shape", "BaseType"
+};
+
+// A parser by recursive descent over the tokens of one text; its parts are in parse_*.cpp.
+class Parser {
+ public:
+  Parser(std::shared_ptr<const ir::Source> source, ir::Diagnostics& diagnostics, const ParseOptions& options);
+
+  ir::Module module();
+
+ private:
+  using Expr = ir::Expr;
+
+  // Tokens (parser_state.cpp).
+  const Token& peek(size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
+  const Token& take();
+  bool at(std::string_view punctuation) const { return peek().is(punctuation); }
+  bool at_word(std::string_view word) const { return peek().is_word(word); }
+  bool accept(std::string_view punctuation);
+  bool accept_word(std::string_view word);
+  void expect(std::string_view punctuation, std::string_view where);
+  ir::Span span_of(const Token& token) const;
+  ir::Span span_from(size_t first) const;  // from that token to the one before the current
+  [[noreturn]] void fail_here(std::string message, std::string hint = {});
+  [[noreturn]] void fail_at(const ir::Span& span, std::string message, std::string hint = {},
+                            ErrorCode code = ErrorCode::ParseError);
+  void skip_statement();
+  void skip_definition();
+
+  // Counts how deeply the parser is nested.
+  class Nesting {
+   public:
+    explicit Nesting(Parser& parser);
+    ~Nesting() { --parser_.nesting_; }
+
+   private:
+    Parser& parser_;
+  };
+  // A new node; ParseError where it is nested too deeply.
+  template <typename T, typename... Args>
+  std::shared_ptr<T> make(Args&&... args) {
+    auto node = std::make_shared<T>(std::forward<Args>(args)...);
+    check_depth(*node);
+    return node;
+  }
+  void check_depth(const ir::ExprNode& node);
+
+  // parse_module.cpp
+  void definition(ir::Module& module);
+  void prim_func(ir::Module& module, bool exported);
+  struct Signature {
+    std::vector<ir::VarRef> params;
+    StructInfo result;
+    std::vector<ir::Function::TypeParam> type_params;
+    std::vector<std::string> where;
+    ir::Attrs attrs;
+  };
+  Signature signature();
+  void type_params(Signature& into, std::string_view closing);
+  Expr function(bool pure, size_t first);  // from behind `fn` or `def @name` to the closing brace
+
+  // parse_types.cpp
+  StructInfo type();
+  bool at_type() const;  // does an argument of a call begin with a StructInfo?
+  StructInfo tensor_type(std::string_view closing);
+  StructInfo shape_type(std::string_view closing);
+  StructInfo prim_type(std::string_view closing);
+  StructInfo function_type(bool pure);
+  std::vector<PrimExpr> dims();  // from behind `(` to behind `)`
+  PrimExpr prim_expr(int least = 0);
+  PrimExpr prim_unary();
+  PrimExpr prim_primary();
+  SymVar sym_var(const std::string& name);  // the one in scope, otherwise a new one
+  std::optional<DType> dtype_name_here() const;
+
+  // parse_expressions.cpp
+  Expr expression(int least = 0);
+  Expr unary();
+  Expr postfix();
+  Expr primary();
+  Expr word();
+  Expr parentheses();
+  Expr braces();
+  Expr conditional();
+  Expr use(const Token& token);
+  Expr call_operator(std::string_view name, std::vector<Expr> args, const ir::Span& span);
+  bool ends_graph_binding() const { return line_ends_ && peek().starts_line; }
+
+  // parse_calls.cpp
+  struct Arguments {
+    std::vector<Expr> positional;
+    std::vector<StructInfo> infos;
+    ir::Attrs attrs;
+  };
+  Arguments arguments(const ir::Op* op);
+  void named_argument(const ir::Op* op, Arguments& into);
+  void bind_positional_attributes(const ir::Op& op, Arguments& into);
+  Expr call(Expr callee, std::vector<StructInfo> type_args, size_t first);
+  std::optional<std::vector<StructInfo>> try_type_arguments();
+  std::optional<ir::AttrValue> attribute_value();
+  ir::Attrs attribute_block();
+  Expr match_cast_expression(size_t first);
+  Expr extern_function(size_t first);
+
+  // parse_literals.cpp
+  Expr number(bool negative, size_t first);
+  Expr constant(size_t first);
+  Expr prim_value(size_t first);
+
+  // parse_statements.cpp
+  Expr block();  // from behind `{` to behind `}`
+  Expr statements(std::string_view closing);
+  struct Block;
+  bool statement(Block& block, std::string_view closing);
+  void let(Block& block, bool dataflow);
+  void graph_binding(Block& block, bool dataflow);
+  void dataflow_block(Block& block);
+  std::unordered_map<size_t, bool> dataflow_outputs() const;
+  ir::VarRef new_var(const std::string& name, StructInfo annotation, bool dataflow, const ir::Span& span);
+  std::string local_name(std::string_view where);
+
+  std::shared_ptr<const ir::Source> source_;
+  ir::Diagnostics& diagnostics_;
+  const ParseOptions& options_;
+  std::vector<Token> tokens_;
+  size_t at_ = 0;
+  uint32_t nesting_ = 0;
+  bool gave_up_ = false;    // nested too deeply: no further errors
+  bool line_ends_ = false;  // a line break ends the expression: inside a graph binding, outside of brackets
+  std::unordered_map<size_t, bool> outputs_;  // of the dataflow block at hand: defining token -> leaves the block
+  Scopes<ir::VarRef> vars_;
+  Scopes<SymEntry> sym_vars_;
+
+  friend class LineMode;
+};
+
+// Switches the meaning of line breaks while it lives.
+class LineMode {
+ public:
+  LineMode(Parser& parser, bool line_ends) : parser_(parser), before_(parser.line_ends_) {
+    parser_.line_ends_ = line_ends;
+  }
+  ~LineMode() { parser_.line_ends_ = before_; }
+  LineMode(const LineMode&) = delete;
+  LineMode& operator=(const LineMode&) = delete;
+
+ private:
+  Parser& parser_;
+  bool before_;
+};
+
+}  // namespace ingot::text
