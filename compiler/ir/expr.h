@@ -158,8 +158,8 @@ using Attrs = std::map<std::string, AttrValue, std::less<>>;
 // `fn` and, bound to a GlobalVar in the module, `def`.
 struct Function final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::Function;
-  // In StructInfo a type parameter is a symbolic variable: an Object with that shape_var (kind Type), a Tensor with that
-  // shape_var (kind Shape), a Tensor with that value (kind BaseType).
+  // In StructInfo a type parameter is a symbolic variable: an Object with that shape_var (kind Type), a Tensor with
+  // that shape_var (kind Shape), a Tensor with that value (kind BaseType).
   struct TypeParam {
     SymVar var;
     std::string kind;  // "Type", "Shape", "BaseType"

@@ -29,8 +29,8 @@ struct Token {
   size_t offset = 0;        // in the source, in bytes
   uint32_t line = 0;
   uint32_t column = 0;
-  uint32_t length = 0;        // in code points
-  bool starts_line = false;   // nothing but white space and comments before it on its line
+  uint32_t length = 0;       // in code points
+  bool starts_line = false;  // nothing but white space and comments before it on its line
 
   bool is(std::string_view punctuation) const { return kind == TokenKind::Punctuation && text == punctuation; }
   bool is_word(std::string_view word) const { return kind == TokenKind::Identifier && text == word; }

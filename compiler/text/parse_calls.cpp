@@ -16,7 +16,15 @@ std::string_view bare_param(std::string_view name) {
 
 bool takes_any_number(const ir::Op& op) { return !op.params.empty() && op.params.back().ends_with("..."); }
 
-std::string_view bare_attribute(std::string_view line) { return line.substr(0, line.find('=')); }
+std::string_view bare_attribute(std::string_view line) { return bare_param(line.substr(0, line.find('='))); }
+
+// The attribute that takes a list where parameter `i` takes a shape: reshape(%x, (2, -1)). Empty where there is none.
+std::string_view list_attribute(const ir::Op& op, size_t i) {
+  if (i >= op.params.size() || bare_param(op.params[i]) != "shape") return {};
+  for (const std::string_view line : op.attributes)
+    if (bare_attribute(line) == "newshape" || bare_attribute(line) == "shape") return bare_attribute(line);
+  return {};
+}
 
 // A literal as the attribute that it stands for: nullopt where it is no literal.
 std::optional<ir::AttrValue> as_attribute(const ir::Expr& e) {
@@ -190,6 +198,13 @@ Parser::Arguments Parser::arguments(const ir::Op* op) {
 
 // Literals behind the last parameter are attributes in the operator's order: softmax(%x, -1), cast(%x, "int8").
 void Parser::bind_positional_attributes(const ir::Op& op, Arguments& into) {
+  if (!into.positional.empty() && into.positional.back()->kind == ir::ExprKind::Tuple) {
+    const std::string_view name = list_attribute(op, into.positional.size() - 1);
+    if (auto list = name.empty() ? std::nullopt : as_attribute(into.positional.back())) {
+      into.attrs.emplace(name, std::move(*list));
+      into.positional.pop_back();
+    }
+  }
   if (takes_any_number(op) || into.positional.size() <= op.params.size()) return;
   for (size_t i = op.params.size(), next = 0; i < into.positional.size(); ++i, ++next) {
     if (next >= op.attributes.size()) return;

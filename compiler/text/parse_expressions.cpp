@@ -193,8 +193,7 @@ ir::Expr Parser::word() {
     fail_here(fmt::format("expected an expression, found '{}'", name.text));
   take();
   if (const ir::Op* op = ops::find(name.text)) return make<ir::OpExpr>(op, span_of(name));
-  if (call)
-    fail_at(span_of(name), fmt::format("there is no operator {}", name.text), {}, ErrorCode::TypeError);
+  if (call) fail_at(span_of(name), fmt::format("there is no operator {}", name.text), {}, ErrorCode::TypeError);
   fail_at(span_of(name), fmt::format("{} is neither a local variable nor an operator", name.text),
           fmt::format("a dimension in an expression is written prim({}), a local variable %{}", name.text, name.text),
           ErrorCode::TypeError);
@@ -240,7 +239,8 @@ ir::Expr Parser::conditional() {
   }
   expect("{", "before the branch of an if");
   Expr then_branch = block();
-  if (!accept_word("else")) fail_here("an if needs an else branch", "an if is an expression: both branches give its value");
+  if (!accept_word("else"))
+    fail_here("an if needs an else branch", "an if is an expression: both branches give its value");
   Expr else_branch;
   if (at_word("if")) {
     else_branch = conditional();

@@ -16,9 +16,12 @@ ir::Expr Parser::number(bool negative, size_t first) {
   const bool decimal = token.kind != TokenKind::Integer;
   if (token.suffix.empty()) {
     for (const DType dtype : {decimal ? DType::Float64 : DType::Int64, DType::UInt64})
-      if (auto data = parse_literal(token.text, negative, dtype)) return make<ir::Constant>(std::move(data), true, span);
-    fail_at(span, fmt::format("{}{} is out of range for {}", negative ? "-" : "", token.text,
-                              decimal ? "float64" : "every integer dtype"), {}, ErrorCode::TypeError);
+      if (auto data = parse_literal(token.text, negative, dtype))
+        return make<ir::Constant>(std::move(data), true, span);
+    fail_at(span,
+            fmt::format("{}{} is out of range for {}", negative ? "-" : "", token.text,
+                        decimal ? "float64" : "every integer dtype"),
+            {}, ErrorCode::TypeError);
   }
   const auto dtype = literal_dtype(token.suffix);
   if (!dtype)
@@ -44,8 +47,7 @@ ir::Expr Parser::constant(size_t first) {
     expect(")", "after the name of the file");
     expect(")", "to close 'Constant('");
     const ir::Span span = span_from(first);
-    if (!options_.load_constant)
-      fail_at(span, "constants in files cannot be read here", {}, ErrorCode::Unsupported);
+    if (!options_.load_constant) fail_at(span, "constants in files cannot be read here", {}, ErrorCode::Unsupported);
     try {
       return make<ir::Constant>(options_.load_constant(name), false, span);
     } catch (const Error& error) {
@@ -67,7 +69,8 @@ ir::Expr Parser::constant(size_t first) {
     const bool negative = accept("-");
     const Token& token = peek();
     const bool word = token.is_word("True") || token.is_word("False") || token.is_word("inf") || token.is_word("nan");
-    if (token.kind != TokenKind::Integer && token.kind != TokenKind::Decimal && token.kind != TokenKind::String && !word)
+    if (token.kind != TokenKind::Integer && token.kind != TokenKind::Decimal && token.kind != TokenKind::String &&
+        !word)
       fail_here(fmt::format("expected a number, True, False or a string, found {}", token.described()));
     elements.push_back({&token, negative});
     take();
@@ -91,8 +94,10 @@ ir::Expr Parser::constant(size_t first) {
   try {
     const size_t count = element_count(shape);
     if (elements.size() != count && elements.size() != 1)
-      fail_at(span, fmt::format("a constant of shape {} has {} elements, {} are listed", shape_text(shape), count,
-                                elements.size()), {}, ErrorCode::ShapeMismatch);
+      fail_at(span,
+              fmt::format("a constant of shape {} has {} elements, {} are listed", shape_text(shape), count,
+                          elements.size()),
+              {}, ErrorCode::ShapeMismatch);
     auto data = make_tensor(nullptr, *dtype, shape);
     const size_t bytes = dtype_bytes(*dtype);
     for (size_t i = 0; i < count; ++i) {
@@ -111,8 +116,10 @@ ir::Expr Parser::constant(size_t first) {
       const std::string_view text = word ? (token.text == "True" ? "1" : "0") : std::string_view(token.text);
       if (token.kind == TokenKind::String || !token.suffix.empty() ||
           !store_literal(text, element.negative, *dtype, data->data + i * bytes))
-        fail_at(span_of(token), fmt::format("{}{} is not an element of dtype {}", element.negative ? "-" : "",
-                                            token.text, dtype_name(*dtype)), {}, ErrorCode::TypeError);
+        fail_at(span_of(token),
+                fmt::format("{}{} is not an element of dtype {}", element.negative ? "-" : "", token.text,
+                            dtype_name(*dtype)),
+                {}, ErrorCode::TypeError);
     }
     return make<ir::Constant>(std::move(data), false, span);
   } catch (const Error& error) {

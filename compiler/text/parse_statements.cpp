@@ -15,6 +15,21 @@ struct Parser::Block {
   }
 };
 
+namespace {
+
+// A match_cast that is the whole value of a binding becomes the binding's own: gives its StructInfo, and its value back
+// in `value`.
+StructInfo unwrap_match_cast(ir::Expr& value) {
+  const auto* seq = ir::as<ir::Seq>(value);
+  if (seq == nullptr || seq->blocks.size() != 1 || seq->blocks[0].bindings.size() != 1) return nullptr;
+  const ir::Binding inner = seq->blocks[0].bindings[0];
+  if (inner.cast == nullptr || seq->body != inner.var || !inner.var->name.empty()) return nullptr;
+  value = inner.value;
+  return inner.cast;
+}
+
+}  // namespace
+
 ir::Expr Parser::block() { return statements("}"); }
 
 // Bindings and their result, to behind the closing bracket. Opens a scope.
@@ -74,7 +89,8 @@ bool Parser::statement(Block& block, std::string_view closing) {
   }
   if (accept(";")) {
     const ir::Span span = span_from(first);
-    block.add({new_var("", nullptr, false, span), std::move(value), nullptr, span});
+    StructInfo cast = unwrap_match_cast(value);
+    block.add({new_var("", nullptr, false, span), std::move(value), std::move(cast), span});
     return true;
   }
   if (!at(closing)) fail_here(fmt::format("expected ';' or '{}', found {}", closing, peek().described()));
@@ -108,20 +124,11 @@ void Parser::let(Block& block, bool dataflow) {
   const bool recursive = at_word("fn") || at_word("fun") || (at_word("impure") && (peek(1).is_word("fn")));
   if (recursive) vars_.bind(name, var);
   Expr value;
-  StructInfo cast;
   {
     const LineMode lines(*this, false);
     value = expression();
   }
-  // match_cast as the whole value is a binding of its own.
-  if (const auto* seq = ir::as<ir::Seq>(value);
-      seq != nullptr && seq->blocks.size() == 1 && seq->blocks[0].bindings.size() == 1 &&
-      seq->blocks[0].bindings[0].cast != nullptr && seq->body == seq->blocks[0].bindings[0].var &&
-      seq->blocks[0].bindings[0].var->name.empty()) {
-    const ir::Binding& inner = seq->blocks[0].bindings[0];
-    cast = inner.cast;
-    value = inner.value;
-  }
+  StructInfo cast = unwrap_match_cast(value);
   if (!recursive) vars_.bind(name, var);
   block.add({var, std::move(value), std::move(cast), span_from(first)});
   if (!accept(";") && !at_word("let") && !(peek().starts_line))
@@ -206,7 +213,8 @@ void Parser::dataflow_block(Block& block) {
           fail_here(fmt::format("expected ';' in a dataflow block, found {}", peek().described()),
                     "the value of a dataflow block is what output(...) lists");
         const ir::Span span = span_from(first);
-        inner.add({new_var("", nullptr, true, span), std::move(value), nullptr, span});
+        StructInfo cast = unwrap_match_cast(value);
+        inner.add({new_var("", nullptr, true, span), std::move(value), std::move(cast), span});
       }
     } catch (const SyntaxError&) {
       failed = true;

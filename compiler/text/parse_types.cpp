@@ -125,8 +125,9 @@ StructInfo Parser::type() {
   }
   if (const SymEntry* parameter = sym_vars_.find(name.text); parameter != nullptr && !parameter->kind.empty()) {
     if (parameter->kind != "Type")
-      fail_at(span_of(name), fmt::format("{} is a type parameter of kind {}, a Type is needed here", name.text,
-                                         parameter->kind), {}, ErrorCode::TypeError);
+      fail_at(span_of(name),
+              fmt::format("{} is a type parameter of kind {}, a Type is needed here", name.text, parameter->kind), {},
+              ErrorCode::TypeError);
     StructInfoNode node;
     node.shape_var = parameter->var;
     return std::make_shared<const StructInfoNode>(std::move(node));
@@ -149,7 +150,8 @@ StructInfo Parser::tensor_type(std::string_view closing) {
       expect("=", "after ndim");
       const bool unknown = accept("-");
       const Token count = take();
-      if (count.kind != TokenKind::Integer || count.text.size() > 6) fail_at(span_of(count), "ndim must be a small integer");
+      if (count.kind != TokenKind::Integer || count.text.size() > 6)
+        fail_at(span_of(count), "ndim must be a small integer");
       if (!unknown) ndim = static_cast<uint32_t>(std::stoul(count.text));
     } else if (accept_word("dtype")) {
       expect("=", "after dtype");
@@ -215,7 +217,8 @@ StructInfo Parser::shape_type(std::string_view closing) {
       expect("=", "after ndim");
       const bool unknown = accept("-");
       const Token count = take();
-      if (count.kind != TokenKind::Integer || count.text.size() > 6) fail_at(span_of(count), "ndim must be a small integer");
+      if (count.kind != TokenKind::Integer || count.text.size() > 6)
+        fail_at(span_of(count), "ndim must be a small integer");
       if (!unknown) ndim = static_cast<uint32_t>(std::stoul(count.text));
     } else {
       expect("(", "before the values of a shape type");
@@ -324,8 +327,7 @@ PrimExpr Parser::prim_primary() {
       fail_at(span_of(token), fmt::format("{} is not an int64", token.described()));
     return value;
   }
-  if (token.kind != TokenKind::Identifier)
-    fail_here(fmt::format("expected a dimension, found {}", token.described()));
+  if (token.kind != TokenKind::Identifier) fail_here(fmt::format("expected a dimension, found {}", token.described()));
   take();
   const bool call = at("(");
   const auto operands = [&](PrimOp op) {
@@ -338,7 +340,8 @@ PrimExpr Parser::prim_primary() {
     }
     expect(")", "after the operands");
     if (values.size() != operand_count(op))
-      fail_at(span_of(token), fmt::format("{} needs {} operands, has {}", token.text, operand_count(op), values.size()));
+      fail_at(span_of(token),
+              fmt::format("{} needs {} operands, has {}", token.text, operand_count(op), values.size()));
     if (op == PrimOp::Min) return min(values[0], values[1]);
     if (op == PrimOp::Max) return max(values[0], values[1]);
     if (op == PrimOp::FloorDiv) return floor_div(values[0], values[1]);
@@ -350,8 +353,9 @@ PrimExpr Parser::prim_primary() {
   if (call && token.text == "select") return operands(PrimOp::Select);
   if (call && token.text == "floordiv") return operands(PrimOp::FloorDiv);
   if (call && token.text == "floormod") return operands(PrimOp::FloorMod);
-  if (call) fail_at(span_of(token), fmt::format("{} is not an operation on dimensions", token.text),
-                    "there are + - * / % min max select floordiv floormod and comparisons");
+  if (call)
+    fail_at(span_of(token), fmt::format("{} is not an operation on dimensions", token.text),
+            "there are + - * / % min max select floordiv floormod and comparisons");
   const SymEntry* known = sym_vars_.find(token.text);
   if (known != nullptr && !known->kind.empty())
     fail_at(span_of(token), fmt::format("{} is a type parameter of kind {}, not a dimension", token.text, known->kind),

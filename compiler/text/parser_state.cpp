@@ -29,7 +29,8 @@ bool Parser::accept_word(std::string_view word) {
 }
 
 void Parser::expect(std::string_view punctuation, std::string_view where) {
-  if (!accept(punctuation)) fail_here(fmt::format("expected '{}' {}, found {}", punctuation, where, peek().described()));
+  if (!accept(punctuation))
+    fail_here(fmt::format("expected '{}' {}, found {}", punctuation, where, peek().described()));
 }
 
 ir::Span Parser::span_of(const Token& token) const {
