@@ -73,10 +73,12 @@ INSTANTIATE_TEST_SUITE_P(
         "def @f(%x: Tensor<Float, 10, 10>, %y: Tuple<Int, Bool>) where Broadcast { %x }",
         "def @f(%x: Tensor[ndim=2, float32], %s: Shape[(n, m)], %p: Prim[int64, n]) { match_cast(%x, Tensor[(n, m)]) }",
         "def @f(%s: Shape[ndim=2], %x: Tensor[%s, float32]) { %x }",
-        "private impure def @\"odd name\"(%\"a b\": Object) attrs {force_pure=True, order=(1, 2), k=0.5} { %\"a b\"; () }",
+        "private impure def @\"odd name\"(%\"a b\": Object) attrs {force_pure=True, order=(1, 2), k=0.5} { %\"a b\"; "
+        "() }",
         "def @f() { (Constant([1, 2], (2,), float32), Constant(0, (3, 3), int8), Constant([], (0,), bool), "
         "Constant(inf, (), float16), Constant([\"a\", \"b\"], (2,), string), -3, 300u16, 1e10f64, -0.5f, nan) }",
-        "def @f(%x: Tensor[(n, m), float32]) { shape((n + 1) * m, n - (m - 1), min(n, m) / 2, select(n < m, n, m % 3)) }",
+        "def @f(%x: Tensor[(n, m), float32]) { shape((n + 1) * m, n - (m - 1), min(n, m) / 2, select(n < m, n, m % 3)) "
+        "}",
         "def @f(%c, %d) { (%c || %d) && { let %e = %c; %e } }",
         "impure def @f(%x) { call_packed(\"g\", %x); match_cast(%x, Tensor[(k,)]); prim(k * 2) }",
         "def @f(%x: Object) { let %f = fn(%n: int32) -> int32 { if (%n == 0) { 1 } else { %n * %f(%n - 1) } }; %f(3) }",
