@@ -44,6 +44,13 @@ Buffers make_buffers(std::span<const Value> inputs, std::span<const StructInfo> 
   return buffers;
 }
 
+// What kernels and PrimFuncs of an operator read: its tensor arguments in order, tuples flattened.
+void add_tensors(const Value& value, std::vector<Value>& tensors) {
+  if (value.kind() == Kind::Scalar || value.kind() == Kind::Tensor) tensors.push_back(Value::copy_of(value.slot()));
+  if (value.kind() == Kind::Tuple)
+    for (const Slot& field : value.get<TupleObject>()->fields()) add_tensors(Value::copy_of(field), tensors);
+}
+
 Ref<TensorObject> make_scratch(size_t bytes) {
   const int64_t dims[] = {static_cast<int64_t>(bytes)};
   return make_tensor(nullptr, DType::UInt8, dims);
@@ -99,12 +106,13 @@ Value apply_operator(const ir::Call& call, const ir::Op& op, std::span<const Val
   const ir::Meaning meaning = op.define(site);
   const bool tuple = result->kind == InfoKind::Tuple;
 
-  if (const auto* func = std::get_if<tir::PrimFuncRef>(&meaning)) {
-    const size_t inputs = (*func)->params - (*func)->outputs;
-    return apply_prim_func(*func, args.subspan(0, std::min(inputs, args.size())), {}, flatten(result));
-  }
+  std::vector<Value> tensors;
+  for (const auto& arg : args) add_tensors(arg, tensors);
+  if (const auto* func = std::get_if<tir::PrimFuncRef>(&meaning))
+    return apply_prim_func(*func, tensors, {}, flatten(result));
   if (const auto* kernel = std::get_if<KernelCall>(&meaning))
-    return run_kernel(*kernel, args.subspan(0, kernel->inputs), flatten(result), tuple);
+    return run_kernel(*kernel, std::span(tensors).first(std::min<size_t>(kernel->inputs, tensors.size())),
+                      flatten(result), tuple);
   if (const auto* call_builtin = std::get_if<ir::BuiltinCall>(&meaning)) return builtin(call_builtin->builtin, args);
   if (std::holds_alternative<ir::View>(meaning))
     return to_value(make_view(nullptr, to_tensor(nullptr, args[0]), concrete_dims(result)));

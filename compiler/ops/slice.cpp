@@ -1,0 +1,257 @@
+#include "compiler/ops/functions.h"
+#include "compiler/ops/op_func.h"
+#include "runtime/symbolic/simplify.h"
+
+// Operators that copy a part of a tensor, or a tensor several times, or into a larger one.
+namespace ingot::ops {
+
+using namespace ir;
+using tir::Indices;
+
+namespace {
+
+struct Slice {
+  PrimExpr begin = 0;
+  int64_t step = 1;
+  PrimExpr count;
+};
+
+// NumPy's slice: negative places count from the end, places beyond an end are brought to it.
+Slice slice_of(const PrimExpr& extent, int64_t begin, int64_t end, int64_t step) {
+  const auto place = [&](int64_t at) -> PrimExpr {
+    if (at == INT64_MIN) return step > 0 ? PrimExpr(0) : PrimExpr(-1);
+    const int64_t low = step > 0 ? 0 : -1;
+    if (at < 0) return max(extent + at, low);
+    if (at >= INT32_MAX) return step > 0 ? extent : extent - 1;
+    return min(PrimExpr(at), step > 0 ? extent : extent - 1);
+  };
+  const PrimExpr first = place(begin);
+  const PrimExpr last = place(end);
+  const PrimExpr span = step > 0 ? last - first + (step - 1) : first - last + (-step - 1);
+  return {simplify(first), step, simplify(max(floor_div(span, step > 0 ? step : -step), 0))};
+}
+
+std::vector<Slice> slices_of(const CallSite& call, const Operand& x) {
+  const auto begin = call.integers("begin");
+  const auto end = call.integers("end");
+  const auto steps = call.has_attr("strides") ? call.integers("strides") : std::vector<int64_t>{};
+  std::vector<int64_t> along;
+  if (call.has_attr("axes")) {
+    along = axes(call, "axes", x.rank());
+  } else {
+    for (size_t d = 0; d < begin.size(); ++d) along.push_back(static_cast<int64_t>(d));
+  }
+  if (begin.size() != end.size() || along.size() != begin.size() || begin.size() > x.rank() ||
+      steps.size() > begin.size())
+    call.fail(ErrorCode::InvalidArgument, "begin has {} numbers, end {}, axes {}, strides {}; {} has rank {}",
+              begin.size(), end.size(), along.size(), steps.size(), x.name, x.rank());
+  std::vector<Slice> slices;
+  for (const auto& dim : x.dims()) slices.push_back({0, 1, dim});
+  for (size_t i = 0; i < begin.size(); ++i) {
+    const int64_t step = i < steps.size() ? steps[i] : steps.size() == 1 ? steps[0] : 1;
+    if (step == 0 || step < -INT32_MAX || step > INT32_MAX)
+      call.fail(ErrorCode::InvalidArgument, "a stride is {}, it must not be 0 or beyond {}", step, INT32_MAX);
+    const auto axis = static_cast<size_t>(along[i]);
+    slices[axis] = slice_of(x.dims()[axis], begin[i], end[i], step);
+  }
+  return slices;
+}
+
+}  // namespace
+
+StructInfo infer_strided_slice(const CallSite& call) {
+  const auto x = operand(call, 0);
+  Dims dims;
+  for (const auto& slice : slices_of(call, x)) dims.push_back(slice.count);
+  return tensor_like(x, dims);
+}
+
+Meaning define_strided_slice(const CallSite& call) {
+  const auto slices = slices_of(call, operand(call, 0));
+  OpFunc f(call);
+  f.compute(f.out(), [&](const Indices& i) {
+    Indices at;
+    for (size_t d = 0; d < i.size(); ++d) at.push_back(f.local(slices[d].begin) + i[d] * slices[d].step);
+    return f.load(f.in(), at);
+  });
+  return f.finish();
+}
+
+namespace {
+
+enum class Fill : uint8_t { Constant, Edge, Reflect };
+
+Fill fill_of(const CallSite& call) {
+  const std::string mode = call.text("pad_mode");
+  if (mode == "constant") return Fill::Constant;
+  if (mode == "edge") return Fill::Edge;
+  if (mode == "reflect") return Fill::Reflect;
+  call.fail(ErrorCode::InvalidArgument, "pad_mode is \"{}\", possible are \"constant\", \"edge\" and \"reflect\"",
+            mode);
+}
+
+}  // namespace
+
+// pad_width: before and after, for each dimension in turn.
+StructInfo infer_pad(const CallSite& call) {
+  const auto x = operand(call, 0);
+  const auto width = call.integers("pad_width");
+  if (width.size() != 2 * x.rank())
+    call.fail(ErrorCode::InvalidArgument, "pad_width has {} numbers, {} of rank {} needs {}", width.size(), x.name,
+              x.rank(), 2 * x.rank());
+  if (given(call, 1)) {
+    require_rank(call, operand(call, 1), 0);
+    require_same_dtype(call, x, operand(call, 1));
+  }
+  Dims dims;
+  for (size_t d = 0; d < x.rank(); ++d) {
+    for (const int64_t side : {width[2 * d], width[2 * d + 1]})
+      if (side < -INT32_MAX || side > INT32_MAX)
+        call.fail(ErrorCode::InvalidArgument, "pad_width has {}, which is beyond {}", side, INT32_MAX);
+    dims.push_back(simplify(x.dims()[d] + (width[2 * d] + width[2 * d + 1])));
+    const auto known = x.dims()[d].as_const();
+    const int64_t most = std::max(width[2 * d], width[2 * d + 1]);
+    if (fill_of(call) == Fill::Reflect && known && most >= *known)
+      call.fail(ErrorCode::InvalidArgument, "pad_width has {}, reflection of dimension {} with {} elements allows {}",
+                most, d, *known, *known - 1);
+    if (dims.back().as_const() && *dims.back().as_const() < 0)
+      call.fail(ErrorCode::ShapeMismatch, "dimension {} of {} would become {}", d, x.name, to_text(dims.back()));
+  }
+  return tensor_like(x, dims);
+}
+
+Meaning define_pad(const CallSite& call) {
+  OpFunc f(call);
+  const auto width = call.integers("pad_width");
+  const Fill fill = fill_of(call);
+  const Dims dims = f.dims(f.in());
+  const DType dtype = f.dtype(f.out());
+  const bool has_value = given(call, 1);
+  f.compute(f.out(), [&](const Indices& i) {
+    Indices at;
+    PrimExpr inside = 1;
+    for (size_t d = 0; d < i.size(); ++d) {
+      PrimExpr place = i[d] - width[2 * d];
+      if (width[2 * d] == 0 && width[2 * d + 1] == 0) {
+        at.push_back(place);
+        continue;
+      }
+      if (fill == Fill::Edge) place = min(max(place, 0), dims[d] - 1);
+      if (fill == Fill::Reflect) {
+        place = PrimExpr::make(PrimOp::Select,
+                               {PrimExpr::make(PrimOp::Less, {place, PrimExpr(0)}), PrimExpr(0) - place, place});
+        const PrimExpr end = dims[d] - 1;
+        place = PrimExpr::make(PrimOp::Select, {PrimExpr::make(PrimOp::Less, {end, place}), end * 2 - place, place});
+      }
+      if (fill == Fill::Constant) {
+        const PrimExpr within = PrimExpr::make(PrimOp::And, {PrimExpr::make(PrimOp::LessEqual, {PrimExpr(0), place}),
+                                                             PrimExpr::make(PrimOp::Less, {place, dims[d]})});
+        inside = inside.is_const(1) ? within : PrimExpr::make(PrimOp::And, {inside, within});
+      }
+      at.push_back(place);
+    }
+    if (inside.is_const(1)) return f.load(f.in(), at);
+    const Element outside = has_value ? f.load(f.in(1), {}) : element(dtype, call.number("pad_value"));
+    return select(truth(element(DType::Int64, inside)), f.load(f.in(), at), outside);
+  });
+  return f.finish();
+}
+
+StructInfo infer_tile(const CallSite& call) {
+  const auto x = operand(call, 0);
+  const auto reps = call.integers("reps");
+  Dims dims = x.dims();
+  while (dims.size() < reps.size()) dims.insert(dims.begin(), PrimExpr(1));
+  if (dims.size() > kMaxRank)
+    call.fail(ErrorCode::ShapeMismatch, "the result has rank {}, the greatest is {}", dims.size(), kMaxRank);
+  const size_t skipped = dims.size() - reps.size();
+  for (size_t d = 0; d < reps.size(); ++d) {
+    if (reps[d] < 0) call.fail(ErrorCode::InvalidArgument, "reps has {}, it must not be negative", reps[d]);
+    dims[skipped + d] = simplify(dims[skipped + d] * reps[d]);
+  }
+  return tensor_like(x, dims);
+}
+
+Meaning define_tile(const CallSite& call) {
+  OpFunc f(call);
+  const Dims dims = f.dims(f.in());
+  f.compute(f.out(), [&](const Indices& i) {
+    Indices at;
+    for (size_t d = 0; d < dims.size(); ++d) at.push_back(floor_mod(i[i.size() - dims.size() + d], dims[d]));
+    return f.load(f.in(), at);
+  });
+  return f.finish();
+}
+
+StructInfo infer_repeat(const CallSite& call) {
+  const auto x = operand(call, 0);
+  const int64_t repeats = call.integer("repeats");
+  if (repeats < 0) call.fail(ErrorCode::InvalidArgument, "repeats is {}, it must not be negative", repeats);
+  Dims dims = x.dims();
+  auto& dim = dims[static_cast<size_t>(call.axis("axis", x.rank()))];
+  dim = simplify(dim * repeats);
+  return tensor_like(x, dims);
+}
+
+Meaning define_repeat(const CallSite& call) {
+  OpFunc f(call);
+  const auto axis = static_cast<size_t>(call.axis("axis", f.dims(f.in()).size()));
+  f.compute(f.out(), [&](const Indices& i) {
+    Indices at = i;
+    at[axis] = floor_div(i[axis], call.integer("repeats"));
+    return f.load(f.in(), at);
+  });
+  return f.finish();
+}
+
+StructInfo infer_flip(const CallSite& call) {
+  const auto x = operand(call, 0);
+  axes(call, "axis", x.rank());
+  return x.info;
+}
+
+Meaning define_flip(const CallSite& call) {
+  OpFunc f(call);
+  const Dims dims = f.dims(f.in());
+  const auto along = axes(call, "axis", dims.size());
+  f.compute(f.out(), [&](const Indices& i) {
+    Indices at = i;
+    for (const int64_t axis : along) {
+      const auto d = static_cast<size_t>(axis);
+      at[d] = dims[d] - 1 - i[d];
+    }
+    return f.load(f.in(), at);
+  });
+  return f.finish();
+}
+
+// Nearest neighbour, by whole factors, of [N, C, H, W].
+StructInfo infer_upsampling(const CallSite& call) {
+  const auto x = operand(call, 0);
+  require_rank(call, x, 4);
+  const std::string method = call.text("method");
+  if (method != "nearest_neighbor")
+    call.fail(ErrorCode::Unsupported, "method is \"{}\", only \"nearest_neighbor\" is there", method);
+  if (call.text("layout") != "NCHW")
+    call.fail(ErrorCode::Unsupported, "layout is \"{}\", only \"NCHW\" is there; use transpose", call.text("layout"));
+  Dims dims = x.dims();
+  for (size_t d = 0; d < 2; ++d) {
+    const std::string_view name = d == 0 ? "scale_h" : "scale_w";
+    const double scale = call.number(name);
+    if (!(scale >= 1 && scale <= 65536) || scale != static_cast<double>(static_cast<int64_t>(scale)))
+      call.fail(ErrorCode::Unsupported, "{} is {}, only whole factors from 1 on are there", name, scale);
+    dims[2 + d] = simplify(dims[2 + d] * static_cast<int64_t>(scale));
+  }
+  return tensor_like(x, dims);
+}
+
+Meaning define_upsampling(const CallSite& call) {
+  OpFunc f(call);
+  f.compute(f.out(), [&](const Indices& i) {
+    return f.load(f.in(), {i[0], i[1], floor_div(i[2], static_cast<int64_t>(call.number("scale_h"))),
+                           floor_div(i[3], static_cast<int64_t>(call.number("scale_w")))});
+  });
+  return f.finish();
+}
+
+}  // namespace ingot::ops

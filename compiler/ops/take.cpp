@@ -1,0 +1,153 @@
+#include "compiler/ops/functions.h"
+#include "compiler/ops/op_func.h"
+#include "runtime/symbolic/simplify.h"
+
+// Operators that read at places which other tensors name. A negative index counts from the end; one outside of the
+// tensor is an IndexOutOfRange fault when it is used.
+namespace ingot::ops {
+
+using namespace ir;
+using tir::Indices;
+
+namespace {
+
+enum class OutOfRange : uint8_t { Fault, Clip, Wrap };
+
+OutOfRange mode_of(const CallSite& call) {
+  const std::string mode = call.text("mode");
+  if (mode == "raise" || mode == "fast") return OutOfRange::Fault;
+  if (mode == "clip") return OutOfRange::Clip;
+  if (mode == "wrap") return OutOfRange::Wrap;
+  call.fail(ErrorCode::InvalidArgument, "mode is \"{}\", possible are \"raise\", \"clip\" and \"wrap\"", mode);
+}
+
+// Binds an index that the program computes, so that it can stand in indices of buffers.
+PrimExpr bind_index(const Element& value, const PrimExpr& extent, OutOfRange mode, std::vector<tir::Stmt>& statements) {
+  const Element index = cast(DType::Int64, value);
+  const Element end = element(DType::Int64, extent);
+  Element place = select(index < 0, index + end, index);
+  if (mode == OutOfRange::Clip) place = min(max(index, 0), end - 1);
+  if (mode == OutOfRange::Wrap) place = apply(tir::ExprOp::FloorMod, index, end);
+  const auto var = tir::make_let("at", DType::Int64);
+  statements.push_back(tir::let(var, place.expr));
+  return PrimExpr(var->index);
+}
+
+}  // namespace
+
+StructInfo infer_take(const CallSite& call) {
+  const auto x = operand(call, 0);
+  const auto indices = operand(call, 1);
+  require_integer(call, indices);
+  mode_of(call);
+  if (!call.has_attr("axis")) return tensor_like(x, indices.dims());
+  const auto axis = static_cast<size_t>(call.axis("axis", x.rank()));
+  Dims dims(x.dims().begin(), x.dims().begin() + static_cast<ptrdiff_t>(axis));
+  dims.insert(dims.end(), indices.dims().begin(), indices.dims().end());
+  dims.insert(dims.end(), x.dims().begin() + static_cast<ptrdiff_t>(axis) + 1, x.dims().end());
+  return tensor_like(x, dims);
+}
+
+Meaning define_take(const CallSite& call) {
+  OpFunc f(call);
+  const Dims dims = f.dims(f.in());
+  const size_t index_rank = f.dims(f.in(1)).size();
+  const bool flat = !call.has_attr("axis");
+  const size_t axis = flat ? 0 : static_cast<size_t>(call.axis("axis", dims.size()));
+  f.nest(f.dims(f.out()), [&](const Indices& i) {
+    const auto begin = i.begin() + static_cast<ptrdiff_t>(axis);
+    std::vector<tir::Stmt> body;
+    const Element index = f.load(f.in(1), Indices(begin, begin + static_cast<ptrdiff_t>(index_rank)));
+    const PrimExpr place = bind_index(index, flat ? product(dims) : dims[axis], mode_of(call), body);
+    Indices at;
+    if (flat) {
+      PrimExpr rest = place;
+      at.resize(dims.size());
+      for (size_t d = dims.size(); d > 0; --d) {
+        at[d - 1] = d == 1 ? rest : floor_mod(rest, dims[d - 1]);
+        rest = floor_div(rest, dims[d - 1]);
+      }
+    } else {
+      at.assign(i.begin(), begin);
+      at.push_back(place);
+      at.insert(at.end(), begin + static_cast<ptrdiff_t>(index_rank), i.end());
+    }
+    body.push_back(tir::store(f.out(), i, f.load(f.in(), at).expr));
+    return body;
+  });
+  return f.finish();
+}
+
+// Element [i, j, ...] of the result is data[.., indices[i, j, ...], ..], the index standing at the axis.
+StructInfo infer_gather_elements(const CallSite& call) {
+  const auto x = operand(call, 0);
+  const auto indices = operand(call, 1);
+  require_integer(call, indices);
+  require_rank(call, indices, x.rank());
+  const auto axis = static_cast<size_t>(call.axis("axis", x.rank()));
+  for (size_t d = 0; d < x.rank(); ++d)
+    if (d != axis && prove_less(x.dims()[d], indices.dims()[d]) == Proof::Yes)
+      call.fail(ErrorCode::ShapeMismatch, "dimension {} of {} is {}, {} has only {}", d, indices.name,
+                to_text(indices.dims()[d]), x.name, to_text(x.dims()[d]));
+  return tensor_like(x, indices.dims());
+}
+
+Meaning define_gather_elements(const CallSite& call) {
+  OpFunc f(call);
+  const auto axis = static_cast<size_t>(call.axis("axis", f.dims(f.in()).size()));
+  f.nest(f.dims(f.out()), [&](const Indices& i) {
+    std::vector<tir::Stmt> body;
+    Indices at = i;
+    at[axis] = bind_index(f.load(f.in(1), i), f.dims(f.in())[axis], OutOfRange::Fault, body);
+    body.push_back(tir::store(f.out(), i, f.load(f.in(), at).expr));
+    return body;
+  });
+  return f.finish();
+}
+
+// The last dimension of the indices holds coordinates of the leading dimensions of the data.
+StructInfo infer_gather_nd(const CallSite& call) {
+  const auto x = operand(call, 0);
+  const auto indices = operand(call, 1);
+  require_integer(call, indices);
+  if (indices.rank() == 0)
+    call.fail(ErrorCode::ShapeMismatch, "{} must have rank 1 or more, it is a scalar", indices.name);
+  const auto depth = indices.dims().back().as_const();
+  const int64_t batch = call.integer("batch_dims");
+  if (!depth)
+    call.fail(ErrorCode::TypeError, "the last dimension of {} must be known, it is {}", indices.name,
+              to_text(indices.dims().back()));
+  if (batch < 0 || batch >= static_cast<int64_t>(indices.rank()) || *depth < 1 ||
+      batch + *depth > static_cast<int64_t>(x.rank()))
+    call.fail(ErrorCode::ShapeMismatch, "{} names {} coordinates behind {} batch dimensions, {} has rank {}",
+              indices.name, *depth, batch, x.name, x.rank());
+  for (size_t d = 0; d < static_cast<size_t>(batch); ++d)
+    require_equal(call, "batch dimensions", x, x.dims()[d], indices, indices.dims()[d]);
+  Dims dims(indices.dims().begin(), indices.dims().end() - 1);
+  dims.insert(dims.end(), x.dims().begin() + batch + *depth, x.dims().end());
+  return tensor_like(x, dims);
+}
+
+Meaning define_gather_nd(const CallSite& call) {
+  OpFunc f(call);
+  const Dims dims = f.dims(f.in());
+  const size_t index_rank = f.dims(f.in(1)).size();
+  const auto depth = static_cast<size_t>(*f.dims(f.in(1)).back().as_const());
+  const auto batch = static_cast<size_t>(call.integer("batch_dims"));
+  f.nest(f.dims(f.out()), [&](const Indices& i) {
+    std::vector<tir::Stmt> body;
+    Indices at(i.begin(), i.begin() + static_cast<ptrdiff_t>(batch));
+    Indices where(i.begin(), i.begin() + static_cast<ptrdiff_t>(index_rank - 1));
+    where.emplace_back(0);
+    for (size_t k = 0; k < depth; ++k) {
+      where.back() = static_cast<int64_t>(k);
+      at.push_back(bind_index(f.load(f.in(1), where), dims[batch + k], OutOfRange::Fault, body));
+    }
+    at.insert(at.end(), i.begin() + static_cast<ptrdiff_t>(index_rank - 1), i.end());
+    body.push_back(tir::store(f.out(), i, f.load(f.in(), at).expr));
+    return body;
+  });
+  return f.finish();
+}
+
+}  // namespace ingot::ops
