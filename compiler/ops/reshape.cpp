@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "compiler/ops/functions.h"
 #include "compiler/ops/op_func.h"
 #include "runtime/symbolic/simplify.h"
@@ -32,13 +34,27 @@ Dims requested(const CallSite& call, const Operand& x) {
   }
   const PrimExpr total = product(x.dims());
   if (rest) {
-    dims[*rest] = 1;
-    const PrimExpr others = product(dims);
+    // Dimensions that stay are left out on both sides, so that symbolic ones need no division.
+    Dims before = x.dims();
+    Dims after;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if (i == *rest) continue;
+      const auto same = std::find_if(before.begin(), before.end(), [&](const PrimExpr& dim) {
+        return !dim.is_const(0) && prove_equal(dim, dims[i]) == Proof::Yes;
+      });
+      if (same == before.end()) {
+        after.push_back(dims[i]);
+      } else {
+        before.erase(same);
+      }
+    }
+    const PrimExpr divided = product(before);
+    const PrimExpr others = product(after);
     const auto known = others.as_const();
-    if (known && (*known == 0 || (total.as_const() && *total.as_const() % *known != 0)))
+    if (known && (*known == 0 || (divided.as_const() && *divided.as_const() % *known != 0)))
       call.fail(ErrorCode::ShapeMismatch, "{} has {} elements, which {} does not divide", x.name, to_text(total),
                 to_text(others));
-    dims[*rest] = simplify(floor_div(total, others));
+    dims[*rest] = simplify(floor_div(divided, others));
   }
   const PrimExpr asked = product(dims);
   if (prove_equal(total, asked) == Proof::No)
