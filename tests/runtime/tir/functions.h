@@ -1,4 +1,6 @@
 #pragma once
+#include <cmath>
+
 #include "runtime/tir/builder.h"
 
 // PrimFuncs that several tests use.
