@@ -54,11 +54,16 @@ void check_common(const Problem& problem) {
   }
 }
 
-void check_operands(const Problem& problem, std::initializer_list<std::string_view> names, bool takes_post_ops) {
+void check_no_post_ops(const Problem& problem) {
   const auto& post_ops = problem.call->post_ops;
-  if (!takes_post_ops && !post_ops.empty())
+  if (!post_ops.empty())
     fail(ErrorCode::Unsupported, "{}: takes no post-ops, the call has {}", name_of(problem),
          post_op_name(post_ops[0].kind));
+}
+
+void check_operands(const Problem& problem, std::initializer_list<std::string_view> names, bool takes_post_ops) {
+  const auto& post_ops = problem.call->post_ops;
+  if (!takes_post_ops) check_no_post_ops(problem);
   const auto adds = static_cast<size_t>(
       std::count_if(post_ops.begin(), post_ops.end(), [](const PostOp& op) { return op.kind == PostOpKind::Add; }));
   if (problem.inputs.size() != names.size() + adds)

@@ -18,6 +18,8 @@ void check_common(const Problem& problem);
 // not set there must be none.
 void check_operands(const Problem& problem, std::initializer_list<std::string_view> names, bool takes_post_ops);
 
+void check_no_post_ops(const Problem& problem);
+
 // Attributes of no other name.
 void check_attributes(const KernelCall& call, std::initializer_list<std::string_view> names);
 

@@ -50,8 +50,8 @@ class Kernel {
   virtual tir::RunStatus run(const KernelArgs& args) const noexcept = 0;
   virtual size_t scratch_bytes() const { return 0; }
   // The input on whose memory output 0 may lie exactly (an elementwise operation, a residual sum); -1: none. Never one
-  // whose elements lie otherwise than the output's. Where the planner uses it, the addresses are equal, and no other input
-  // lies there.
+  // whose elements lie otherwise than the output's. Where the planner uses it, the addresses are equal, and no other
+  // input lies there.
   virtual int in_place_input() const { return -1; }
   // What the implementation calls itself: "jit:avx512_core", for `inspect`.
   virtual std::string_view implementation() const = 0;

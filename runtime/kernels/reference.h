@@ -62,6 +62,21 @@ decltype(auto) with_type(DType dtype, Body&& body) {
   }
 }
 
+// The same for the float dtypes.
+template <typename Body>
+decltype(auto) with_float(DType dtype, Body&& body) {
+  switch (dtype) {
+    case DType::Float16:
+      return body(std::type_identity<Half>{});
+    case DType::BFloat16:
+      return body(std::type_identity<BHalf>{});
+    case DType::Float64:
+      return body(std::type_identity<double>{});
+    default:
+      return body(std::type_identity<float>{});
+  }
+}
+
 // A multi-index over dimensions, the last one fastest.
 class Index {
  public:

@@ -19,6 +19,11 @@ struct Choice {
   std::vector<FusedOp> ops;
 };
 
+// oneDNN 2.6 gets these wrong where it goes by way of a matrix of patches, with groups and channels-last.
+bool has_binary(std::span<const FusedOp> ops) {
+  return std::any_of(ops.begin(), ops.end(), [](const FusedOp& op) { return op.kind == FusedOp::Kind::Binary; });
+}
+
 // Channels-last first: oneDNN is at its best there, also for odd channel counts and groups, and reorders of data are
 // cheap beside its convolutions by way of a matrix of patches, the only ones that it has for row-major data.
 std::optional<Choice> choose(const onednn::Device& device, const Problem& problem, const Conv2dAttributes& attributes,
@@ -36,8 +41,12 @@ std::optional<Choice> choose(const onednn::Device& device, const Problem& proble
   std::optional<Choice> best;
   for (const auto& [src, dst] : candidates) {
     auto ops = onednn::fuse_post_ops(problem, attributes.has_bias ? 3 : 2, dst, onednn::spatial_desc);
-    auto fused = onednn::make_fused(ops, [&](std::span<const FusedOp> with) {
-      return onednn::make_convolution(device, src, weights, bias ? &*bias : nullptr, dst, attributes, with);
+    // What oneDNN chooses is known too late for operations to be given in its layout.
+    const bool chosen = dst == onednn::any_desc(output.dims);
+    auto fused = onednn::make_fused(chosen ? std::span<const FusedOp>() : ops, [&](std::span<const FusedOp> with) {
+      auto made = onednn::make_convolution(device, src, weights, bias ? &*bias : nullptr, dst, attributes, with);
+      if (made && made->slowness() > 0 && has_binary(with)) made.reset();
+      return made;
     });
     if (fused && (!best || fused->primitive.slowness() < best->fused.primitive.slowness()))
       best = Choice{std::move(*fused), std::move(ops)};

@@ -50,16 +50,9 @@ class LrnReference final : public Kernel {
 }  // namespace
 
 std::unique_ptr<Kernel> make_lrn_reference(const Problem& problem) {
-  switch (problem.outputs[0].dtype) {
-    case DType::Float16:
-      return std::make_unique<LrnReference<Half>>(problem);
-    case DType::BFloat16:
-      return std::make_unique<LrnReference<BHalf>>(problem);
-    case DType::Float64:
-      return std::make_unique<LrnReference<double>>(problem);
-    default:
-      return std::make_unique<LrnReference<float>>(problem);
-  }
+  return reference::with_float(problem.outputs[0].dtype, [&]<typename T>(std::type_identity<T>) {
+    return std::unique_ptr<Kernel>(std::make_unique<LrnReference<T>>(problem));
+  });
 }
 
 }  // namespace ingot

@@ -141,15 +141,75 @@ KernelCase lrn_case(Numbers& numbers) {
   return c;
 }
 
+std::vector<int64_t> some_dims(Numbers& numbers, int64_t least_rank) {
+  std::vector<int64_t> dims;
+  for (int64_t rank = numbers.chance(60) ? 4 : numbers.between(least_rank, 5); rank > 0; --rank)
+    dims.push_back(numbers.pick({1, 2, 3, 5, 16, 17}));
+  return dims;
+}
+
+Layout layout_for(Numbers& numbers, const std::vector<int64_t>& dims) {
+  return dims.size() == 4 ? numbers.layout() : Layout::RowMajor;
+}
+
+KernelCase elementwise_case(Numbers& numbers, Contract contract, int64_t least_rank) {
+  const std::vector<int64_t> dims = some_dims(numbers, least_rank);
+  KernelCase c{
+      .call = {.contract = contract}, .inputs = {}, .output = {.dims = dims, .layout = layout_for(numbers, dims)}};
+  c.inputs.push_back(numbers.operand(dims, layout_for(numbers, dims)));
+  return c;
+}
+
+KernelCase concat_case(Numbers& numbers) {
+  KernelCase c = elementwise_case(numbers, Contract::concat, 1);
+  const auto axis = static_cast<size_t>(numbers.between(0, static_cast<int64_t>(c.output.dims.size()) - 1));
+  const DType dtype = numbers.chance(50) ? DType::Float32 : numbers.chance(50) ? DType::UInt8 : DType::Float64;
+  c.inputs.clear();
+  c.output.dtype = dtype;
+  c.output.dims[axis] = 0;
+  for (int64_t count = numbers.between(1, 4); count > 0; --count) {
+    std::vector<int64_t> dims = c.output.dims;
+    dims[axis] = numbers.pick({0, 1, 2, 3, 16});
+    c.inputs.push_back(numbers.operand(dims, layout_for(numbers, dims), dtype));
+  }
+  for (const Operand& input : c.inputs) c.output.dims[axis] += input.dims[axis];
+  c.call.set("axis", static_cast<int64_t>(axis));
+  return c;
+}
+
+KernelCase reorder_case(Numbers& numbers) { return elementwise_case(numbers, Contract::reorder, 0); }
+
+KernelCase softmax_case(Numbers& numbers) {
+  KernelCase c = elementwise_case(numbers, Contract::softmax, 1);
+  c.inputs[0].layout = c.output.layout = Layout::RowMajor;
+  c.call.set("axis", numbers.between(0, static_cast<int64_t>(c.output.dims.size()) - 1));
+  return c;
+}
+
+KernelCase scale_shift_case(Numbers& numbers) {
+  KernelCase c = elementwise_case(numbers, Contract::scale_shift, 2);
+  for (int i = 0; i < 2; ++i) c.inputs.push_back(numbers.operand({c.output.dims[1]}));
+  c.call.post_ops = numbers.post_ops(c.inputs, c.output.dims, true);
+  return c;
+}
+
+KernelCase binary_add_case(Numbers& numbers) {
+  KernelCase c = elementwise_case(numbers, Contract::binary_add, 0);
+  c.inputs.push_back(numbers.operand(c.output.dims, layout_for(numbers, c.output.dims)));
+  c.call.post_ops = numbers.post_ops(c.inputs, c.output.dims, true);
+  return c;
+}
+
 struct Row {
   Generator generate;
   int cases;
 };
 const std::map<Contract, Row> kGenerators = {
-    {Contract::conv2d, {conv2d_case, 500}},
-    {Contract::matmul, {matmul_case, 700}},
-    {Contract::pool2d, {pool2d_case, 1000}},
-    {Contract::lrn, {lrn_case, 300}},
+    {Contract::conv2d, {conv2d_case, 500}},         {Contract::matmul, {matmul_case, 700}},
+    {Contract::pool2d, {pool2d_case, 1000}},        {Contract::lrn, {lrn_case, 300}},
+    {Contract::concat, {concat_case, 300}},         {Contract::reorder, {reorder_case, 200}},
+    {Contract::softmax, {softmax_case, 200}},       {Contract::scale_shift, {scale_shift_case, 120}},
+    {Contract::binary_add, {binary_add_case, 120}},
 };
 
 class Sweep : public testing::TestWithParam<Contract> {};
