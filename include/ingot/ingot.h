@@ -8,7 +8,7 @@
  * Errors: functions that can fail return an ingot_error*, null for success; the caller destroys it with error_destroy.
  * No exception crosses this table. Threads: executables and values may be used by any number of threads at once; a
  * session belongs to one thread at a time. Strings are UTF-8. Text that functions return belongs to the object asked
- * and lives as long as it (an error's, a signature's).
+ * and lives as long as it (an error's, a signature's). Null handles given to destroy functions are ignored.
  */
 #ifndef INGOT_INGOT_H
 #define INGOT_INGOT_H
@@ -111,10 +111,21 @@ typedef struct ingot_run_options {
   ingot_cancel_token* cancel;  /* may be null */
 } ingot_run_options;
 
-/* A PackedFunc of the host. Arguments are borrowed for the call. On success store the result (or null for none) and
- * return null; its ownership goes to the caller. */
+/* A PackedFunc of the host. Arguments are borrowed for the call: value_retain gives one that may be kept. On success
+ * store the result (or null for none) and return null; its ownership goes to the caller. Where one is handed over, its
+ * `destroy_context` (may be null) is called once it is not needed any more, also when handing over fails. */
 typedef ingot_error* (*ingot_packed_func)(void* context, const ingot_value* const* args, size_t count,
                                           ingot_value** result);
+
+/* Receives text: not terminated, gone when the call returns. */
+typedef void (*ingot_text_sink)(void* context, const char* text, size_t length);
+
+/* Bytes of one session. */
+typedef struct ingot_memory {
+  size_t in_use; /* live values and arena */
+  size_t peak;
+  size_t kept; /* for the next run; session_trim gives it back */
+} ingot_memory;
 
 typedef struct ingot_session_options {
   size_t size;
@@ -128,6 +139,7 @@ typedef struct ingot_session_options {
 
 typedef struct ingot_api {
   uint32_t version;
+  const char* (*library_version)(void);
 
   /* errors */
   ingot_status (*error_status)(const ingot_error* error);
@@ -152,15 +164,17 @@ typedef struct ingot_api {
   const char* (*param_info)(const ingot_executable* executable, size_t function,
                             size_t param); /* "Tensor[(n, 784), float32]" */
 
-  /* PackedFuncs: registered with an executable's sessions to come */
+  /* sessions, and the PackedFuncs that their programs may call; register between runs */
   ingot_error* (*session_create)(ingot_executable* executable, const ingot_session_options* options,
                                  ingot_session** session);
   ingot_error* (*session_register)(ingot_session* session, const char* name, ingot_packed_func function, void* context,
                                    void (*destroy_context)(void*));
   void (*session_destroy)(ingot_session* session);
   ingot_error* (*session_trim)(ingot_session* session);
+  ingot_error* (*session_memory)(const ingot_session* session, ingot_memory* memory);
 
-  /* one run: set the arguments, run, fetch the outputs. A result that is a tuple gives one output per field. */
+  /* one run: set the arguments, run, fetch the outputs. Arguments stay set for the next run. A result that is a tuple
+   * gives one output per field. */
   ingot_error* (*set_input)(ingot_session* session, const char* function, size_t param, const ingot_value* value);
   ingot_error* (*run)(ingot_session* session, const char* function, const ingot_run_options* options);
   ingot_error* (*output_count)(ingot_session* session, size_t* count);
@@ -172,13 +186,16 @@ typedef struct ingot_api {
 
   /* values: immutable, shared */
   ingot_error* (*value_from_tensor)(const ingot_tensor* tensor, ingot_value** value); /* copies */
+  /* over memory of the caller, which must stay as it is until `release` is called; on an error it is not called */
   ingot_error* (*value_wrap_tensor)(const ingot_tensor* tensor, void* context, void (*release)(void* context),
                                     ingot_value** value);
   ingot_error* (*value_tensor)(const ingot_value* value, ingot_tensor* tensor); /* a view, alive as long as the value */
   ingot_error* (*value_from_shape)(const int64_t* dims, uint32_t rank, ingot_value** value);
   ingot_error* (*value_shape)(const ingot_value* value, const int64_t** dims, uint32_t* rank);
   ingot_error* (*value_from_prim_int)(int64_t number, ingot_value** value);
-  ingot_error* (*value_prim_int)(const ingot_value* value, int64_t* number);
+  ingot_error* (*value_prim_int)(const ingot_value* value, int64_t* number); /* int64 or bool */
+  ingot_error* (*value_from_prim_float)(double number, ingot_value** value);
+  ingot_error* (*value_prim_float)(const ingot_value* value, double* number);
   ingot_error* (*value_from_text)(const char* text, size_t length, ingot_value** value);
   ingot_error* (*value_text)(const ingot_value* value, const char** text, size_t* length); /* not terminated */
   ingot_error* (*value_from_tuple)(const ingot_value* const* fields, size_t count, ingot_value** value);
@@ -187,6 +204,9 @@ typedef struct ingot_api {
   ingot_error* (*value_from_packed_func)(const char* name, ingot_packed_func function, void* context,
                                          void (*destroy_context)(void*), ingot_value** value);
   ingot_kind (*value_kind)(const ingot_value* value);
+  ingot_dtype (*value_dtype)(const ingot_value* value); /* of tensors, prims and dtypes */
+  /* "2x3xf32=1 2 3 4 5 6", "shape(2, 3)": for people; of each tensor at most `limit` elements, 0: all */
+  ingot_error* (*value_print)(const ingot_value* value, size_t limit, ingot_text_sink sink, void* context);
   ingot_value* (*value_retain)(const ingot_value* value);
   void (*value_destroy)(ingot_value* value);
 
@@ -196,8 +216,10 @@ typedef struct ingot_api {
   void (*cancel_token_reset)(ingot_cancel_token* token);
   void (*cancel_token_destroy)(ingot_cancel_token* token);
 
-  /* inspection: JSON text owned by the executable; docs/executable_format.md says what it holds */
-  ingot_error* (*executable_describe)(ingot_executable* executable, const char** json);
+  /* inspection: JSON; docs/executable_format.md says what it holds. `dims` ("n=128,m=3" or null) are values of symbolic
+   * dimensions for which memory is to be told. */
+  ingot_error* (*executable_describe)(const ingot_executable* executable, const char* dims, ingot_text_sink sink,
+                                      void* context);
 } ingot_api;
 
 /* Null where the library is older than `version`. */

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "runtime/base/file.h"
 #include "runtime/parallel/thread_team.h"
 #include "vm/executable/reader.h"
 #include "vm/loader/bounded_cache.h"
@@ -25,13 +26,13 @@ Cpu usable_cpu(const LoadOptions& options) {
 }  // namespace
 
 struct Executable::Impl {
-  Impl(Program program_, size_t file_bytes_, const LoadOptions& options_)
+  Impl(Program program_, std::vector<SectionInfo> sections_, const LoadOptions& options_)
       : program(std::move(program_)),
         facts(verify(program)),
         linked(link(program, facts)),
         options(options_),
         cpu(usable_cpu(options_)),
-        file_bytes(file_bytes_) {
+        sections(std::move(sections_)) {
     if (options.threads > 1) threads = std::make_unique<ThreadTeam>(options.threads);
     for (uint32_t i = 0; i < program.functions.size(); ++i) {
       if (program.functions[i].exported) exported.emplace(program.functions[i].name, i);
@@ -71,7 +72,7 @@ struct Executable::Impl {
   LinkedProgram linked;
   LoadOptions options;
   Cpu cpu;
-  size_t file_bytes;
+  std::vector<SectionInfo> sections;
   std::unique_ptr<ThreadTeam> threads;
   mutable PackCache packs;
   std::map<std::string, uint32_t, std::less<>> exported;
@@ -83,23 +84,24 @@ Executable::Executable(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) { im
 Executable::~Executable() = default;
 
 std::shared_ptr<const Executable> Executable::load(const std::filesystem::path& path, const LoadOptions& options) {
-  Program program = load_program(path, options.copy);
   try {
-    std::error_code ignored;
-    const auto bytes = static_cast<size_t>(std::filesystem::file_size(path, ignored));
-    return std::make_shared<Executable>(std::make_unique<Impl>(std::move(program), ignored ? 0 : bytes, options));
+    const FileBytes file = options.copy ? read_file(path) : map_file(path);
+    return std::make_shared<Executable>(
+        std::make_unique<Impl>(read_program(file), read_layout(file.bytes).sections, options));
   } catch (Error& error) {
-    error.add_context(path.string());
+    if (error.code() != ErrorCode::Io) error.add_context(path.string());
     throw;
   }
 }
 
 std::shared_ptr<const Executable> Executable::load(std::span<const std::byte> bytes, const LoadOptions& options) {
-  return std::make_shared<Executable>(std::make_unique<Impl>(read_program(copy_bytes(bytes)), bytes.size(), options));
+  const FileBytes file = copy_bytes(bytes);
+  return std::make_shared<Executable>(
+      std::make_unique<Impl>(read_program(file), read_layout(file.bytes).sections, options));
 }
 
 std::shared_ptr<const Executable> Executable::from_program(Program program, const LoadOptions& options) {
-  return std::make_shared<Executable>(std::make_unique<Impl>(std::move(program), 0, options));
+  return std::make_shared<Executable>(std::make_unique<Impl>(std::move(program), std::vector<SectionInfo>(), options));
 }
 
 const Program& Executable::program() const { return impl_->program; }
@@ -107,7 +109,7 @@ const LoadOptions& Executable::options() const { return impl_->options; }
 const LinkedProgram& Executable::linked() const { return impl_->linked; }
 const ProgramFacts& Executable::facts() const { return impl_->facts; }
 size_t Executable::packed_weight_bytes() const { return impl_->packs.bytes(); }
-size_t Executable::file_bytes() const { return impl_->file_bytes; }
+std::span<const SectionInfo> Executable::sections() const { return impl_->sections; }
 
 std::optional<uint32_t> Executable::find(std::string_view function) const {
   const auto found = impl_->exported.find(function);

@@ -7,6 +7,7 @@
 
 #include "runtime/base/cpu.h"
 #include "runtime/kernels/kernel.h"
+#include "vm/executable/layout.h"
 #include "vm/executable/program.h"
 
 namespace ingot::vm {
@@ -55,8 +56,8 @@ class Executable {
   std::shared_ptr<const PreparedKernel> prepare(uint32_t kernel, std::span<const OperandSpec> operands) const;
 
   size_t packed_weight_bytes() const;
-  // Bytes of the file; 0 for a program that came from memory.
-  size_t file_bytes() const;
+  // Of the file; empty for a program that was not one.
+  std::span<const SectionInfo> sections() const;
 
   // The form that the interpreter runs.
   const LinkedProgram& linked() const;
