@@ -74,6 +74,7 @@ class CallSite {
   DType dtype_attr(std::string_view name) const;
   // Given, or with a default other than None.
   bool has_attr(std::string_view name) const;
+  const Attrs& attrs() const { return *attrs_; }
   // A list of integers, as opposed to one.
   bool is_list(std::string_view name) const;
   // An axis attribute brought into [0, rank); IndexOutOfRange with both numbers otherwise.

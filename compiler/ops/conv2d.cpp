@@ -52,6 +52,10 @@ Convolution convolution(const CallSite& call) {
   Convolution c{operand(call, 0), operand(call, 1), {}, {}, {}, {}, {}, {}, call.integer("groups"), given(call, 2)};
   require_float(call, c.x);
   require_same_dtype(call, c.x, c.w);
+  require_out_dtype(call, c.x);
+  if (const auto out = call.text("out_layout"); !out.empty() && out != call.text("data_layout"))
+    call.fail(ErrorCode::Unsupported, "out_layout \"{}\" differs from data_layout \"{}\"; use transpose", out,
+              call.text("data_layout"));
   require_rank(call, c.x, 4);
   require_rank(call, c.w, 4);
   c.x_order = order_of(call, "data_layout", "NCHW");

@@ -53,9 +53,7 @@ Product product_of(const CallSite& call) {
   for (const auto* side : {&p.x, &p.y})
     if (side->rank() == 0)
       call.fail(ErrorCode::ShapeMismatch, "{} must have rank 1 or more, it is a scalar; use multiply", side->name);
-  if (call.has_attr("out_dtype") && call.dtype_attr("out_dtype") != p.x.dtype())
-    call.fail(ErrorCode::Unsupported, "out_dtype {} differs from the operands' {}; cast the result",
-              dtype_name(call.dtype_attr("out_dtype")), dtype_name(p.x.dtype()));
+  require_out_dtype(call, p.x);
 
   const auto& a = p.x.dims();
   const auto& b = p.y.dims();
@@ -96,8 +94,16 @@ StructInfo infer_matmul(const CallSite& call) {
 
 Effect matmul_effect(const CallSite& call) {
   const auto p = product_of(call);
-  const bool proved = p.batch.proved && prove_equal(p.inner_x, p.inner_y) == Proof::Yes;
-  return proved && !p.bias ? Effect::Total : Effect::MayFail;
+  bool proved = p.batch.proved && prove_equal(p.inner_x, p.inner_y) == Proof::Yes;
+  if (p.bias) {
+    const Dims result = p.result();
+    const auto& bias = p.bias->dims();
+    for (size_t i = 1; i <= bias.size() && i <= result.size(); ++i) {
+      const auto& dim = bias[bias.size() - i];
+      proved = proved && (dim.is_const(1) || prove_equal(dim, result[result.size() - i]) == Proof::Yes);
+    }
+  }
+  return proved ? Effect::Total : Effect::MayFail;
 }
 
 Meaning define_matmul(const CallSite& call) {

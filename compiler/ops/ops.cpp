@@ -46,19 +46,60 @@ namespace elements {
 #include "compiler/ops/ops.def"
 }  // namespace elements
 
+// Arguments and attributes against the line of the operator, before its own inference.
+void check_call(const CallSite& call) {
+  const Op& op = call.op();
+  size_t least = 0;
+  bool any = false;
+  for (const auto param : op.params) {
+    any = any || param.ends_with("...");
+    if (!param.ends_with("?") && !param.ends_with("...")) ++least;
+  }
+  if (call.size() < least || (!any && call.size() > op.params.size()))
+    call.fail(
+        ErrorCode::ArityMismatch, "it takes {}{} arguments, {} are given", any ? "at least " : "",
+        any || least == op.params.size() ? fmt::format("{}", least) : fmt::format("{} to {}", least, op.params.size()),
+        call.size());
+  for (const auto& [name, value] : call.attrs()) {
+    bool known = false;
+    std::string names;
+    for (const auto attribute : op.attributes) {
+      const auto stem = attribute.substr(0, attribute.find_first_of("=?"));
+      known = known || stem == name;
+      names += (names.empty() ? "" : ", ") + std::string(stem);
+    }
+    if (!known)
+      call.fail(ErrorCode::InvalidArgument, "there is no attribute {}; attributes are: {}", name,
+                names.empty() ? "none" : names);
+  }
+}
+
+template <StructInfo (*infer)(const CallSite&)>
+StructInfo checked(const CallSite& call) {
+  check_call(call);
+  return infer(call);
+}
+
 const Op kOps[] = {
 #define ELEMENTWISE(name, aliases, params, attributes, dtypes, result, effect, scalar, formula, summary) \
   {#name,                                                                                                \
    lists::name##_aliases,                                                                                \
    lists::name##_params,                                                                                 \
    lists::name##_attributes,                                                                             \
-   elements::name##_infer,                                                                               \
+   checked<elements::name##_infer>,                                                                      \
    effect,                                                                                               \
    elements::name##_define,                                                                              \
    scalar,                                                                                               \
    summary},
-#define OP(name, aliases, params, attributes, infer, effect, define, scalar, summary)                            \
-  {#name,  lists::name##_aliases, lists::name##_params, lists::name##_attributes, infer, effect, define, scalar, \
+#define OP(name, aliases, params, attributes, infer, effect, define, scalar, summary) \
+  {#name,                                                                             \
+   lists::name##_aliases,                                                             \
+   lists::name##_params,                                                              \
+   lists::name##_attributes,                                                          \
+   checked<infer>,                                                                    \
+   effect,                                                                            \
+   define,                                                                            \
+   scalar,                                                                            \
    summary},
 #include "compiler/ops/ops.def"
 };

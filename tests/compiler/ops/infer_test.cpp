@@ -41,6 +41,13 @@ TEST(Infer, BroadcastsAsNumPyDoes) {
             "TypeError: exp: the shape of %a is not known; annotate it or use match_cast");
 }
 
+TEST(Infer, ChecksArgumentsAndAttributes) {
+  EXPECT_EQ(TestCall("add", {f32({2})}).infer(), "ArityMismatch: add: it takes 2 arguments, 1 are given");
+  EXPECT_EQ(TestCall("cast", {}).infer(), "ArityMismatch: cast: it takes 1 to 2 arguments, 0 are given");
+  EXPECT_EQ(TestCall("softmax", {f32({2})}, {{"axes", int64_t{0}}}).infer(),
+            "InvalidArgument: softmax: there is no attribute axes; attributes are: axis");
+}
+
 TEST(Infer, KnowsWhatMayFail) {
   EXPECT_EQ(TestCall("add", {f32({n}), f32({n})}).effect(), Effect::Total);
   EXPECT_EQ(TestCall("add", {f32({n}), f32({m})}).effect(), Effect::MayFail);
