@@ -337,7 +337,7 @@ void ProgramReader::read_kernels(ByteReader& in) {
     }
     const uint32_t post_ops = in.get_count(17);
     for (uint32_t k = 0; k < post_ops; ++k) {
-      const auto kind = get_enum(in, PostOpKind::Add, "post-op");
+      const auto kind = get_enum(in, static_cast<PostOpKind>(kPostOpKindCount - 1), "post-op");
       const auto alpha = in.get<double>();
       call.post_ops.push_back({kind, alpha, in.get<double>()});
     }

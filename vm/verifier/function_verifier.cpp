@@ -14,7 +14,7 @@ FunctionVerifier::FunctionVerifier(const Program& program, const ProgramFacts& f
       flow_(flow),
       facts_(facts.functions[function]),
       registers_(function_.registers),
-      work_left_((uint64_t{1} << 26) + 1024 * function_.code.size()) {
+      work_left_((uint64_t{1} << 22) + 64 * function_.code.size()) {
   facts_.plan_unit = flow.plan_unit;
   facts_.entry_dims = 0;
   facts_.sites.clear();

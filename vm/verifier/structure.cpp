@@ -103,8 +103,8 @@ void check_kernel(const KernelCall& call) {
       fail(ErrorCode::CorruptFile, "attribute '{}' does not stand before '{}'", call.attributes[i - 1].name,
            call.attributes[i].name);
   if ((call.contract == Contract::prim_func) != (call.prim_func != nullptr))
-    fail(ErrorCode::CorruptFile, "contract {} {} a PrimFunc", contract_name(call.contract),
-         call.prim_func == nullptr ? "needs" : "takes no");
+    fail(ErrorCode::CorruptFile, "contract {} {} PrimFunc", contract_name(call.contract),
+         call.prim_func == nullptr ? "needs a" : "takes no");
   if (call.prim_func == nullptr) return;
   const tir::PrimFunc& func = *call.prim_func;
   const size_t inputs = func.params - func.outputs + func.scalars.size();
