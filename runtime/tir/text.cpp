@@ -249,8 +249,9 @@ class Printer {
         text_ += "]";
         return;
       case ExprOp::Cast:
+        text_ += "cast";
         arguments(node);
-        text_.insert(text_.size(), fmt::format(", {})", dtype_name(node.dtype)));
+        text_ += fmt::format(", {})", dtype_name(node.dtype));
         return;
       default:
         break;

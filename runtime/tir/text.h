@@ -25,8 +25,8 @@ std::string print(const PrimFunc& func);
 // One statement of the function (first line only, without the statements inside of it), for messages.
 std::string print_head(const PrimFunc& func, const Stmt& stmt);
 
-// Parses one `prim_func` that begins at `offset` of `text` and moves `offset` behind it. Throws ParseError or
-// TypeError; the message begins with "line:column: ". The result has passed `check` (checker.h).
+// Parses one `prim_func` that begins at `offset` of `text` and moves `offset` behind it. Throws ParseError,
+// TypeError or WellFormedness; the message begins with "line:column: ". The result has passed `check` (checker.h).
 PrimFunc parse(std::string_view text, size_t& offset);
 
 // Equal up to the names of buffers and variables and the numbers of temporaries.

@@ -181,21 +181,22 @@ std::optional<VectorPlan> plan_vector_loop(const NestLoop& loop) {
 
 double vector_cost(const NestLoop& loop) {
   constexpr double kStepCost = 10;
-  constexpr double kStridedCost = 2;
+  constexpr double kNearCost = 0.5;
+  constexpr double kFarCost = 4;
   const auto extent = loop.extent.as_const();
   const double lanes = static_cast<double>(std::clamp<int64_t>(extent.value_or(kLanes), 1, kLanes));
+  std::vector<const NestLoop*> loops = {&loop};
+  collect_loops(loop.body, loops);
   double cost = 0;
-  for_each_place(loop.body, [&](const Place& place, bool) {
-    cost += kStepCost / lanes;
-    if (!place.proved) {
-      cost += kStridedCost;
-      return;
-    }
-    const LinearParts parts = linear_parts(place.indices[0]);
-    const int64_t stride = parts.coefficient_of(loop.var);
-    const bool near = stride == 0 || stride == 1;
-    cost += near && !parts.rest ? 1 : kStridedCost;
-  });
+  for (const NestLoop* innermost : loops) {
+    if (has_inner_loop(innermost->body)) continue;
+    for_each_place(innermost->body, [&](const Place& place, bool) {
+      const auto parts = place.proved ? std::optional(linear_parts(place.indices[0])) : std::nullopt;
+      const int64_t stride = parts ? std::abs(parts->coefficient_of(loop.var)) : 0;
+      const bool is_linear = parts && !parts->rest;
+      cost += kStepCost / lanes + (is_linear && stride <= 1 ? kNearCost : kFarCost);
+    });
+  }
   return cost;
 }
 
