@@ -12,7 +12,7 @@ std::vector<int64_t> strides_of(std::span<const int64_t> dims, Layout layout) {
     strides[d] = next;
     next *= dims[d];
   };
-  if (layout == Layout::ChannelsLast) {
+  if (layout == Layout::ChannelsLast && dims.size() == 4) {
     for (const size_t d : {1, 3, 2, 0}) place(d);
   } else {
     for (size_t d = dims.size(); d-- > 0;) place(d);
