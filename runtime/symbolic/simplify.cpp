@@ -22,6 +22,14 @@ auto attempt_or(Attempt attempt, decltype(attempt()) fallback) -> decltype(attem
 
 }  // namespace
 
+Assumptions Assumptions::extending(std::shared_ptr<const Assumptions> base) {
+  Assumptions a;
+  a.extents_ = base->extents_;
+  a.default_least_ = base->default_least_;
+  a.base_ = std::move(base);
+  return a;
+}
+
 void Assumptions::bound(const SymVar& var, Range range) {
   if (ranges_.insert_or_assign(var.get(), range).second) owners_.push_back(var);
 }
@@ -38,8 +46,9 @@ void Assumptions::below(const SymVar& var, PrimExpr extent) {
 }
 
 Range Assumptions::of(const SymVar& var) const {
-  const auto found = ranges_.find(var.get());
-  return found == ranges_.end() ? Range{default_least_, INT64_MAX} : found->second;
+  for (const Assumptions* a = this; a != nullptr; a = a->base_.get())
+    if (const auto found = a->ranges_.find(var.get()); found != a->ranges_.end()) return found->second;
+  return {default_least_, INT64_MAX};
 }
 
 PrimExpr simplify(const PrimExpr& expr, const Assumptions& assumptions) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -23,6 +24,8 @@ class Assumptions {
     a.default_least_ = 0;
     return a;
   }
+  // Everything that `base` says, without a copy; what is stated then adds to it.
+  static Assumptions extending(std::shared_ptr<const Assumptions> base);
   void bound(const SymVar& var, Range range);
   // 0 <= var < extent, as for the index of a loop; `extent` may use variables with bounds of their own that were stated
   // before. Where it is a plain variable, that one is at least 1.
@@ -40,6 +43,7 @@ class Assumptions {
   std::unordered_map<const SymVarNode*, Range> ranges_;
   std::vector<SymVar> owners_;  // keep the keys of ranges_ alive
   std::vector<Below> extents_;
+  std::shared_ptr<const Assumptions> base_;
   int64_t default_least_ = INT64_MIN;
 };
 

@@ -63,21 +63,22 @@ std::vector<Access> collect_accesses(const PrimFunc& func) {
   return std::move(collector.accesses);
 }
 
-std::vector<LetRef> collect_lets(const PrimFunc& func) {
-  Collector collector;
-  for (const Scalar& scalar : func.scalars) collector.lets.push_back(scalar.var);
-  collector.statements(func.body);
-  return std::move(collector.lets);
-}
-
-Assumptions assumptions_inside(const PrimFunc& func, std::span<const For* const> loops) {
+FuncFacts::FuncFacts(const PrimFunc& func) {
   std::unordered_set<const SymVarNode*> dims;
   for (size_t i = 0; i < func.params; ++i)
     for (const PrimExpr& dim : func.buffers[i].dims)
       if (dim.op() == PrimOp::Var) dims.insert(dim.var().get());
-  Assumptions facts = Assumptions::dims();
-  for (const LetRef& let : collect_lets(func))
-    if (let->index && !dims.contains(let->index.get())) facts.bound(let->index, {INT64_MIN, INT64_MAX});
+  Collector collector;
+  for (const Scalar& scalar : func.scalars) collector.lets.push_back(scalar.var);
+  collector.statements(func.body);
+  auto facts = std::make_shared<Assumptions>(Assumptions::dims());
+  for (const LetRef& let : collector.lets)
+    if (let->index && !dims.contains(let->index.get())) facts->bound(let->index, {INT64_MIN, INT64_MAX});
+  entry_ = std::move(facts);
+}
+
+Assumptions FuncFacts::inside(std::span<const For* const> loops) const {
+  Assumptions facts = Assumptions::extending(entry_);
   for (const For* loop : loops) facts.below(loop->var, loop->extent);
   return facts;
 }

@@ -20,12 +20,18 @@ struct Access {
 // right; then the statements inside of it.
 std::vector<Access> collect_accesses(const PrimFunc& func);
 
-// Every let of the function, scalar parameters included.
-std::vector<LetRef> collect_lets(const PrimFunc& func);
+// What is known of a function's variables: dimensions are >= 0, int64 lets and scalars may be anything.
+class FuncFacts {
+ public:
+  explicit FuncFacts(const PrimFunc& func);
 
-// What holds inside of all of `loops`: dimensions are >= 0, loop indices lie below their extents, int64 lets may be
-// anything.
-Assumptions assumptions_inside(const PrimFunc& func, std::span<const For* const> loops);
+  const Assumptions& at_entry() const { return *entry_; }
+  // Inside of all of `loops`, outermost first: their indices lie below their extents.
+  Assumptions inside(std::span<const For* const> loops) const;
+
+ private:
+  std::shared_ptr<const Assumptions> entry_;
+};
 
 // The position of the element in the row-major buffer.
 PrimExpr flat_index(std::span<const PrimExpr> indices, const Buffer& buffer);

@@ -22,6 +22,7 @@ class Checker {
     body(func_.body, 1);
     for (size_t id = func_.params; id < func_.buffers.size(); ++id)
       if (!allocated_[id]) bad("buffer {} is neither a parameter nor allocated", func_.buffers[id].name);
+    if (!parallel_.empty()) parallel_loops();
   }
 
  private:
@@ -143,6 +144,19 @@ class Checker {
     expect(result_dtype(node.op, operand(0)));
   }
 
+  // Asks for proofs, so everything else is checked by then.
+  void parallel_loops() {
+    const FuncFacts facts(func_);
+    for (const auto& [stmt, loops] : parallel_) {
+      const auto shared = shared_between_iterations(func_, facts, loops);
+      if (!shared) continue;
+      statement_ = stmt;
+      bad("iterations of the parallel loop over {} may touch the same element of {}, which they write; make the loop "
+          "serial",
+          loops.back()->var->name, func_.buffers[*shared].name);
+    }
+  }
+
   // What a list binds ends with it.
   void body(const std::vector<Stmt>& list, uint32_t depth) {
     if (depth > kMaxStmtDepth) bad("statements are nested deeper than {}", kMaxStmtDepth);
@@ -170,11 +184,7 @@ class Checker {
     loops_.push_back(&node);
     body(node.body, depth + 1);
     statement_ = self;
-    if (node.kind == LoopKind::Parallel)
-      if (const auto shared = shared_between_iterations(func_, loops_))
-        bad("iterations of the parallel loop over {} may touch the same element of {}, which they write; make the loop "
-            "serial",
-            node.var->name, func_.buffers[*shared].name);
+    if (node.kind == LoopKind::Parallel) parallel_.push_back({self, loops_});
     loops_.pop_back();
     reduce_loops_ -= node.kind == LoopKind::Reduce;
     known_.erase(node.var.get());
@@ -223,6 +233,7 @@ class Checker {
   std::unordered_set<const SymVarNode*> known_, ever_bound_;
   std::unordered_set<const LetVar*> lets_, ever_let_;
   std::vector<const For*> loops_;
+  std::vector<std::pair<Stmt, std::vector<const For*>>> parallel_;  // with the loops around
   int reduce_loops_ = 0;
   size_t nodes_ = 0;
   Stmt statement_;

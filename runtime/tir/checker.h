@@ -18,7 +18,8 @@ void check(const PrimFunc& func);
 // walk; the others are checked as they run.
 std::vector<bool> prove_bounds(const PrimFunc& func);
 
-// Is each element of output `buffer` written whatever the inputs are? (Otherwise it is zero-filled before the run.)
+// Is each element of the buffer written, and before it is read, whatever the inputs are? (Otherwise it is zero-filled
+// before the run.)
 bool writes_whole(const PrimFunc& func, BufferId buffer);
 
 }  // namespace ingot::tir

@@ -16,8 +16,7 @@ using Box = std::vector<Side>;
 // Which elements of one buffer are certainly written.
 class Coverage {
  public:
-  Coverage(const PrimFunc& func, BufferId buffer)
-      : func_(func), buffer_(func.buffers[buffer]), entry_(assumptions_inside(func, {})) {}
+  Coverage(const PrimFunc& func, BufferId buffer) : func_(func), buffer_(func.buffers[buffer]), facts_(func) {}
 
   bool add(const Access& access) {
     if (access.conditional || !has_fixed_extents(access)) return false;
@@ -27,12 +26,12 @@ class Coverage {
   }
 
  private:
-  bool equal(const PrimExpr& a, const PrimExpr& b) const { return prove_equal(a, b, entry_) == Proof::Yes; }
+  bool equal(const PrimExpr& a, const PrimExpr& b) const { return prove_equal(a, b, facts_.at_entry()) == Proof::Yes; }
 
   // Loops that do not move the access must run at least once.
   bool all_run(const std::vector<const For*>& loops) const {
-    return std::ranges::all_of(loops,
-                               [&](const For* loop) { return prove_less(0, loop->extent, entry_) == Proof::Yes; });
+    return std::ranges::all_of(
+        loops, [&](const For* loop) { return prove_less(0, loop->extent, facts_.at_entry()) == Proof::Yes; });
   }
 
   static bool is_fixed(const PrimExpr& expr, const Access& access) {
@@ -51,7 +50,7 @@ class Coverage {
   std::optional<Box> box_of(const Access& access) const {
     Box box;
     std::vector<const For*> left = access.loops;
-    const Assumptions facts = assumptions_inside(func_, access.loops);
+    const Assumptions facts = facts_.inside(access.loops);
     for (const PrimExpr& index : access.indices) {
       std::optional<LinearForm> form;
       const auto loop = std::ranges::find_if(left, [&](const For* candidate) {
@@ -88,7 +87,7 @@ class Coverage {
       while (!equal(covered, buffer_.dims[d])) {
         const auto next = std::ranges::find_if(sides, [&](const Side& side) { return equal(side.begin, covered); });
         if (next == sides.end()) break;
-        covered = simplify(covered + next->extent, entry_);
+        covered = simplify(covered + next->extent, facts_.at_entry());
         sides.erase(next);
       }
       if (equal(covered, buffer_.dims[d])) return true;
@@ -98,7 +97,7 @@ class Coverage {
 
   // The position in the buffer counts through all elements as a number with the loop indices as digits.
   bool digits_cover(const Access& access) const {
-    const Assumptions facts = assumptions_inside(func_, access.loops);
+    const Assumptions facts = facts_.inside(access.loops);
     PrimExpr size = 1;
     for (const PrimExpr& dim : buffer_.dims) size = size * dim;
     PrimExpr rest = simplify(flat_index(access.indices, buffer_), facts);
@@ -112,7 +111,7 @@ class Coverage {
       });
       if (digit == left.end()) break;
       rest = form->rest;
-      step = simplify(step * (*digit)->extent, entry_);
+      step = simplify(step * (*digit)->extent, facts_.at_entry());
       left.erase(digit);
     }
     return rest.is_const(0) && equal(step, size) && all_run(left);
@@ -120,16 +119,85 @@ class Coverage {
 
   const PrimFunc& func_;
   const Buffer& buffer_;
-  Assumptions entry_;
+  FuncFacts facts_;
   std::vector<Box> boxes_;
+};
+
+// Follows the function in order, and asks of every load whether its element has been written by then: by an earlier
+// statement of the function that covers the buffer, or by a store to the same indices that comes before it in the same
+// iteration of all loops.
+class WholeWrite {
+ public:
+  WholeWrite(const PrimFunc& func, BufferId buffer) : func_(func), buffer_(buffer), coverage_(func, buffer) {}
+
+  bool holds() {
+    accesses_ = collect_accesses(func_);
+    for (const Stmt& stmt : func_.body) {
+      statement(stmt);
+      while (next_root_ < seen_) {
+        const Access& access = accesses_[next_root_++];
+        if (access.is_store && access.buffer == buffer_) whole_ = coverage_.add(access) || whole_;
+      }
+    }
+    return whole_ && !reads_early_;
+  }
+
+ private:
+  void load(const std::vector<PrimExpr>& indices) {
+    const bool written = whole_ || std::ranges::any_of(written_, [&](const std::vector<PrimExpr>* earlier) {
+                           return std::ranges::equal(*earlier, indices, same_expr);
+                         });
+    reads_early_ |= !written;
+  }
+
+  void expression(const ExprNode& node) {
+    if (node.op == ExprOp::Load) {
+      ++seen_;
+      if (node.buffer == buffer_) load(node.indices);
+    }
+    for (const Expr& operand : node.operands) expression(*operand);
+  }
+
+  void body(const std::vector<Stmt>& list) {
+    const size_t outside = written_.size();
+    for (const Stmt& stmt : list) statement(stmt);
+    written_.resize(outside);
+  }
+
+  void statement(const Stmt& stmt) {
+    if (const auto* loop = std::get_if<For>(&stmt->node)) {
+      body(loop->body);
+    } else if (const auto* let = std::get_if<Let>(&stmt->node)) {
+      expression(*let->value);
+    } else if (const auto* branch = std::get_if<If>(&stmt->node)) {
+      expression(*branch->condition);
+      body(branch->then_body);
+      body(branch->else_body);
+    } else if (const auto* store = std::get_if<Store>(&stmt->node)) {
+      ++seen_;
+      expression(*store->value);
+      if (store->buffer == buffer_) written_.push_back(&store->indices);
+    }
+  }
+
+  const PrimFunc& func_;
+  BufferId buffer_;
+  Coverage coverage_;
+  std::vector<Access> accesses_;
+  size_t seen_ = 0;       // accesses passed so far
+  size_t next_root_ = 0;  // the first access of the current statement of the function
+  std::vector<const std::vector<PrimExpr>*> written_;
+  bool whole_ = false;
+  bool reads_early_ = false;
 };
 
 }  // namespace
 
 std::vector<bool> prove_bounds(const PrimFunc& func) {
   std::vector<bool> proved;
+  const FuncFacts func_facts(func);
   for (const Access& access : collect_accesses(func)) {
-    const Assumptions facts = assumptions_inside(func, access.loops);
+    const Assumptions facts = func_facts.inside(access.loops);
     const Buffer& buffer = func.buffers[access.buffer];
     bool inside = true;
     for (size_t d = 0; d < access.indices.size() && inside; ++d)
@@ -140,11 +208,6 @@ std::vector<bool> prove_bounds(const PrimFunc& func) {
   return proved;
 }
 
-bool writes_whole(const PrimFunc& func, BufferId buffer) {
-  Coverage coverage(func, buffer);
-  return std::ranges::any_of(collect_accesses(func), [&](const Access& access) {
-    return access.is_store && access.buffer == buffer && coverage.add(access);
-  });
-}
+bool writes_whole(const PrimFunc& func, BufferId buffer) { return WholeWrite(func, buffer).holds(); }
 
 }  // namespace ingot::tir

@@ -10,8 +10,8 @@ namespace {
 
 class LoopAccesses {
  public:
-  LoopAccesses(const PrimFunc& func, std::span<const For* const> loops)
-      : func_(func), loop_(*loops.back()), outside_(assumptions_inside(func, loops)) {
+  LoopAccesses(const PrimFunc& func, const FuncFacts& facts, std::span<const For* const> loops)
+      : func_(func), loop_(*loops.back()), facts_(facts), outside_(facts.inside(loops)) {
     PrimFunc part;
     part.buffers = func.buffers;
     part.params = func.params;
@@ -68,7 +68,7 @@ class LoopAccesses {
     bool same_rest = true;
     bool within_step = true;
     for (const Access& access : group.accesses) {
-      const Assumptions facts = assumptions_inside(func_, access.loops);
+      const Assumptions facts = facts_.inside(access.loops);
       const auto form = linear_in(index_of(access), loop_.var, facts);
       if (!form) return false;
       if (!first) first = form;
@@ -101,6 +101,7 @@ class LoopAccesses {
 
   const PrimFunc& func_;
   const For& loop_;
+  const FuncFacts& facts_;
   Assumptions outside_;
   std::map<BufferId, Group> groups_;
   std::vector<bool> owned_;
@@ -108,8 +109,9 @@ class LoopAccesses {
 
 }  // namespace
 
-std::optional<BufferId> shared_between_iterations(const PrimFunc& func, std::span<const For* const> loops) {
-  return LoopAccesses(func, loops).shared();
+std::optional<BufferId> shared_between_iterations(const PrimFunc& func, const FuncFacts& facts,
+                                                  std::span<const For* const> loops) {
+  return LoopAccesses(func, facts, loops).shared();
 }
 
 }  // namespace ingot::tir

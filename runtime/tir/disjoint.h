@@ -2,7 +2,7 @@
 #include <optional>
 #include <span>
 
-#include "runtime/tir/prim_func.h"
+#include "runtime/tir/accesses.h"
 
 namespace ingot::tir {
 
@@ -12,6 +12,7 @@ namespace ingot::tir {
 //
 // Two accesses are kept apart by a dimension, or by the position in the whole buffer, whose index is `c * i + r` with
 // the loop's index i and r within [0, c), or with the same r and c != 0 in all accesses.
-std::optional<BufferId> shared_between_iterations(const PrimFunc& func, std::span<const For* const> loops);
+std::optional<BufferId> shared_between_iterations(const PrimFunc& func, const FuncFacts& facts,
+                                                  std::span<const For* const> loops);
 
 }  // namespace ingot::tir

@@ -155,7 +155,7 @@ class Collapse {
 class Converter {
  public:
   explicit Converter(const PrimFunc& func)
-      : func_(func), proved_(prove_bounds(func)), facts_(assumptions_inside(func, {})) {}
+      : func_(func), proved_(prove_bounds(func)), facts_(FuncFacts(func).inside({})) {}
 
   std::vector<NestStmt> body(const std::vector<Stmt>& list, std::vector<BufferId>& owned) {
     std::vector<NestStmt> result;

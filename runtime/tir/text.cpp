@@ -31,8 +31,7 @@ class Printer {
 
   std::string function() {
     text_ = fmt::format("prim_func {}(", function_name(func_.name));
-    const std::vector<bool> stored = stored_params();
-    const bool inferred = outputs_of(stored) == func_.outputs;
+    const bool inferred = implied(stored_params(), func_.outputs);
     for (uint32_t i = 0; i < func_.params; ++i) {
       if (i != 0) text_ += ", ";
       if (!inferred && i >= func_.params - func_.outputs) text_ += "out ";
@@ -131,8 +130,10 @@ class Printer {
       if (store && store->buffer < stored.size()) stored[store->buffer] = true;
     }
   }
-  static uint32_t outputs_of(const std::vector<bool>& stored) {
-    return static_cast<uint32_t>(stored.end() - std::ranges::find(stored, true));
+  // The outputs are exactly the parameters that are stored to.
+  static bool implied(const std::vector<bool>& stored, uint32_t outputs) {
+    const auto first = stored.end() - outputs;
+    return std::find(stored.begin(), first, true) == first && std::find(first, stored.end(), false) == stored.end();
   }
 
   void line(std::string_view text) {

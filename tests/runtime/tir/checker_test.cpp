@@ -143,6 +143,11 @@ TEST_F(CheckerTest, KnowsWhatIsWrittenWhole) {
   EXPECT_TRUE(whole({loop(i_, n, LoopKind::Serial, {store(1, {n - 1 - i}, f32(0))})}) ||
               !whole({loop(i_, n, LoopKind::Serial, {store(1, {i + 1}, f32(0))})}));
   EXPECT_FALSE(whole({store(1, {0}, f32(0))}));
+  const auto accumulate = store(1, {i}, binary(ExprOp::Add, load(func_, 1, {i}), a(i)));
+  EXPECT_FALSE(whole({loop(i_, n, LoopKind::Serial, {accumulate})}));
+  EXPECT_TRUE(whole({loop(i_, n, LoopKind::Serial, {store(1, {i}, f32(0)), accumulate})}));
+  EXPECT_TRUE(
+      whole({loop(j_, n, LoopKind::Serial, {store(1, {j}, f32(0))}), loop(i_, n, LoopKind::Serial, {accumulate})}));
   EXPECT_FALSE(whole({loop(j_, n, LoopKind::Serial, {loop(i_, n - 1, LoopKind::Serial, {store(1, {i}, f32(0))})})}));
   const SymVar m = make_sym_var("m");
   const auto two_dims = [&](std::vector<PrimExpr> dims) {
