@@ -40,7 +40,7 @@ bool same_elements(DType dtype, const Bytes& a, const Bytes& b) {
 TEST(TirProperty, InterpreterDoesWhatTheObviousEvaluatorDoes) {
   int compared = 0;
   int faults = 0;
-  for (uint32_t seed = 0; seed < 2500; ++seed) {
+  for (uint32_t seed = 0; seed < 400; ++seed) {
     RandomFunc random(seed);
     const PrimFunc func = random.make();
     if (!well_formed(func)) continue;
@@ -58,13 +58,13 @@ TEST(TirProperty, InterpreterDoesWhatTheObviousEvaluatorDoes) {
             << print(func);
     }
   }
-  EXPECT_GT(compared, 800);
-  EXPECT_GT(faults, 100);
+  EXPECT_GT(compared, 150);
+  EXPECT_GT(faults, 15);
 }
 
 TEST(TirProperty, TextAndBytesRoundTrip) {
   int round_trips = 0;
-  for (uint32_t seed = 10000; seed < 11000; ++seed) {
+  for (uint32_t seed = 10000; seed < 10300; ++seed) {
     const PrimFunc func = RandomFunc(seed).make();
     if (!well_formed(func)) continue;
     ++round_trips;
@@ -78,7 +78,7 @@ TEST(TirProperty, TextAndBytesRoundTrip) {
     ByteReader in(out.bytes(), "test");
     ASSERT_TRUE(same_func(func, decode_prim_func(in))) << text;
   }
-  EXPECT_GT(round_trips, 300);
+  EXPECT_GT(round_trips, 90);
 }
 
 // What the checker lets pass stays within its buffers, whatever it is; the sanitizers watch.

@@ -188,7 +188,7 @@ PrimFunc RandomFunc::make() {
 }
 
 Dims RandomFunc::dims() {
-  const int64_t n = chance(15) ? number(255, 300) : number(0, 6);
+  const int64_t n = chance(8) ? number(255, 300) : number(0, 6);
   const int64_t m = number(0, 6);
   Dims result;
   for (size_t i = 0; i < func_.params; ++i) {
