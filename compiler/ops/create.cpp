@@ -45,6 +45,14 @@ StructInfo infer_zeros(const CallSite& call) {
   return tensor_info(dtype_or(call, 1, DType::Float32), non_negative(call, dims_of(call, "shape", 0)));
 }
 
+// Total where no dimension can be negative.
+Effect creation_effect(const CallSite& call) {
+  const auto result = call.op().infer(call);
+  for (const auto& dim : *result->dims)
+    if (prove_less_equal(0, dim) != Proof::Yes) return Effect::MayFail;
+  return Effect::Total;
+}
+
 // Of "zeros", "ones", "zeros_like" and "ones_like".
 Meaning define_zeros(const CallSite& call) {
   OpFunc f(call);

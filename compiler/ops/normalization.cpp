@@ -70,7 +70,7 @@ Dims guarded_dims(const CallSite& call) {
     const auto how = normalized(call, x.rank());
     for (size_t d = 0; d < x.rank(); ++d)
       if (how.along[d]) matched.push_back(d);
-  } else if (name == "group_norm" || name == "instance_norm") {
+  } else if (name == "group_norm" || name == "instance_norm" || name == "scale_shift") {
     matched.push_back(1);
   } else {
     matched.push_back(static_cast<size_t>(call.axis("axis", x.rank())));
@@ -137,6 +137,22 @@ Meaning define_batch_norm(const CallSite& call) {
     return cast(dtype, cast(wide, f.load(f.in(), i)) * f.load(factor, {i[axis]}) + f.load(offset, {i[axis]}));
   });
   return f.finish();
+}
+
+StructInfo infer_scale_shift(const CallSite& call) {
+  const auto x = operand(call, 0);
+  require_numeric(call, x);
+  if (x.rank() < 2)
+    call.fail(ErrorCode::ShapeMismatch, "{} must have rank 2 or more, it has rank {}", x.name, x.rank());
+  for (size_t i = 1; i < 3; ++i) require_vector(call, x, x.dims()[1], i);
+  return x.info;
+}
+
+Meaning define_scale_shift(const CallSite&) {
+  KernelCall kernel;
+  kernel.contract = Contract::scale_shift;
+  kernel.inputs = 3;
+  return kernel;
 }
 
 Meaning define_batch_norm_tuple(const CallSite& call) {

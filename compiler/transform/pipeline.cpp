@@ -61,6 +61,10 @@ ir::Module lower(ir::Module module, PassContext& context, bool check_forms) {
   run(normalize);
   run(infer_struct_info);
   run(check_well_formed);
+  run(fold_constants);
+  run(eliminate_dead);
+  run(fold_batch_norm);
+  run(fuse_library_kernels);
   run(legalize);
   run(lift_lambdas);
   return run.take();

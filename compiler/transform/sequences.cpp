@@ -1,0 +1,95 @@
+#include "compiler/transform/sequences.h"
+
+#include "compiler/ir/visitor.h"
+
+namespace ingot::transform {
+
+using namespace ir;
+
+namespace {
+
+Expr rewrite_in(const Expr& e, const RewriteSequence& rewrite) {
+  if (e->kind != ExprKind::Seq && e->kind != ExprKind::If && e->kind != ExprKind::Function) return e;
+  const Expr inner = map_children(e, [&](const Expr& child) { return rewrite_in(child, rewrite); });
+  const auto* seq = as<Seq>(inner);
+  if (seq == nullptr) return inner;
+  auto blocks = seq->blocks;
+  Expr body = seq->body;
+  rewrite(blocks, body);
+  std::erase_if(blocks, [](const BindingBlock& block) { return block.bindings.empty(); });
+  return typed(std::make_shared<Seq>(std::move(blocks), std::move(body), seq->span), seq->info);
+}
+
+std::vector<StructInfo> infos_of(const Call& call) {
+  std::vector<StructInfo> infos;
+  for (const auto& arg : call.args) infos.push_back(arg->info);
+  return infos;
+}
+
+}  // namespace
+
+FunctionRef rewrite_sequences(const FunctionRef& function, const RewriteSequence& rewrite) {
+  return std::static_pointer_cast<const Function>(rewrite_in(function, rewrite));
+}
+
+void for_each_scope(std::vector<BindingBlock>& blocks, const std::function<void(std::span<BindingBlock>)>& visit) {
+  size_t begin = 0;
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const bool ends = i + 1 == blocks.size() || blocks[i].dataflow || blocks[i + 1].dataflow;
+    if (!ends) continue;
+    visit(std::span(blocks).subspan(begin, i + 1 - begin));
+    begin = i + 1;
+  }
+}
+
+Module rewrite_functions(const Module& module, const std::function<FunctionRef(const FunctionRef&)>& rewrite) {
+  Module result = module;
+  for (const auto& definition : module.definitions()) {
+    if (definition.function == nullptr) continue;
+    Definition made = definition;
+    made.function = rewrite(definition.function);
+    result.set(std::move(made));
+  }
+  return result;
+}
+
+Uses count_uses(const Expr& expr) {
+  Uses uses;
+  const std::function<void(const Expr&)> visit = [&](const Expr& e) {
+    if (const auto* var = as<Var>(e)) {
+      ++uses[var];
+    } else {
+      for_each_child(e, visit);
+    }
+  };
+  visit(expr);
+  return uses;
+}
+
+const Op* called_op(const Expr& value) {
+  const auto* call = as<Call>(value);
+  const auto* op = call == nullptr ? nullptr : as<OpExpr>(call->callee);
+  return op == nullptr ? nullptr : op->op;
+}
+
+Expr typed(Expr expr, StructInfo info) {
+  expr->info = std::move(info);
+  return expr;
+}
+
+Expr typed_constant(Ref<TensorObject> data, const Span& span) {
+  std::vector<PrimExpr> dims;
+  for (const int64_t dim : data->dims()) dims.emplace_back(dim);
+  const DType dtype = data->dtype;
+  return typed(std::make_shared<Constant>(std::move(data), false, span), tensor_info(dtype, std::move(dims)));
+}
+
+const TensorObject* float_constant(const Expr& expr) {
+  const auto* constant = as<Constant>(expr);
+  return constant != nullptr && constant->data->dtype == DType::Float32 ? constant->data.get() : nullptr;
+}
+
+Site::Site(const Call& call)
+    : infos_(infos_of(call)), site_(*as<OpExpr>(call.callee)->op, call.args, infos_, call.attrs, call.info_args) {}
+
+}  // namespace ingot::transform
