@@ -10,6 +10,7 @@
 
 #include "runtime/kernels/reference.h"
 #include "runtime/kernels/strides.h"
+#include "runtime/parallel/thread_team.h"
 
 namespace ingot::test {
 namespace {
@@ -86,6 +87,7 @@ std::string operand_text(const Operand& operand) {
 
 // Operands in memory and the prepared kernel.
 struct Prepared {
+  ThreadTeam team;
   std::vector<Block> inputs;
   std::vector<OperandSpec> input_specs;
   std::vector<OperandSpec> output_specs;
@@ -93,7 +95,8 @@ struct Prepared {
 };
 
 Prepared prepare(const KernelCase& problem, std::string_view variant, PackCache* packs) {
-  Prepared result;
+  Prepared result{
+      .team = ThreadTeam(problem.threads), .inputs = {}, .input_specs = {}, .output_specs = {}, .kernel = {}};
   for (const Operand& input : problem.inputs) {
     const bool holds = !input.values.empty();
     Block& block = result.inputs.emplace_back(holds ? byte_size(input.dtype, input.dims) : 0);

@@ -24,6 +24,7 @@ struct KernelCase {
   std::vector<Operand> inputs;
   Operand output;
   Cpu cpu = Cpu::Any;
+  int threads = 1;
 
   std::string text() const;  // for failure messages
 };
