@@ -1,17 +1,14 @@
 #include "runtime/kernels/pack_cache.h"
 
 #include <algorithm>
-#include <new>
 
-#include "runtime/base/error.h"
+#include "runtime/object/pool.h"
 
 namespace ingot {
 
 std::shared_ptr<std::byte> allocate_packed(size_t bytes) {
-  constexpr std::align_val_t kAlignment{64};
-  void* memory = ::operator new(std::max<size_t>(bytes, 1), kAlignment, std::nothrow);
-  if (!memory) fail(ErrorCode::OutOfMemory, "no memory for {} bytes of packed weights", bytes);
-  return {static_cast<std::byte*>(memory), [](std::byte* p) { ::operator delete(p, kAlignment); }};
+  return {static_cast<std::byte*>(allocate_system(std::max<size_t>(bytes, 1))),
+          [](std::byte* memory) { deallocate_system(memory); }};
 }
 
 PackCache::Packed PackCache::get(const std::byte* constant, std::string_view signature,
