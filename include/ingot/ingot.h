@@ -194,6 +194,7 @@ typedef struct ingot_api {
   ingot_error* (*value_shape)(const ingot_value* value, const int64_t** dims, uint32_t* rank);
   ingot_error* (*value_from_prim_int)(int64_t number, ingot_value** value);
   ingot_error* (*value_prim_int)(const ingot_value* value, int64_t* number); /* int64 or bool */
+  ingot_error* (*value_from_prim_bool)(int truth, ingot_value** value);
   ingot_error* (*value_from_prim_float)(double number, ingot_value** value);
   ingot_error* (*value_prim_float)(const ingot_value* value, double* number);
   ingot_error* (*value_from_text)(const char* text, size_t length, ingot_value** value);
@@ -221,6 +222,11 @@ typedef struct ingot_api {
   ingot_error* (*executable_describe)(const ingot_executable* executable, const char* dims, ingot_text_sink sink,
                                       void* context);
 } ingot_api;
+
+/* A plugin of the tool (--plugin lib.so) is a shared library with a function of this type and name, which registers its
+ * PackedFuncs with session_register. The program may call those that --allow names. */
+typedef ingot_error* (*ingot_plugin_register_function)(const ingot_api* api, ingot_session* session);
+#define INGOT_PLUGIN_SYMBOL "ingot_plugin_register"
 
 /* Null where the library is older than `version`. */
 const ingot_api* ingot_get_api(uint32_t version);

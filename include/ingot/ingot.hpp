@@ -139,10 +139,9 @@ class Value {
     return make([&](ingot_value** value) { return table().value_from_tensor(&view, value); });
   }
   // Over memory of the caller, which must stay as it is until `release` is called.
-  template <Element T>
-  static Value wrap(std::span<const T> elements, std::span<const int64_t> dims, std::function<void()> release = {}) {
-    const ingot_tensor view{dtype_of<T>, static_cast<uint32_t>(dims.size()), dims.data(),
-                            const_cast<T*>(elements.data())};
+  static Value wrap(ingot_dtype dtype, const void* data, std::span<const int64_t> dims,
+                    std::function<void()> release = {}) {
+    const ingot_tensor view{dtype, static_cast<uint32_t>(dims.size()), dims.data(), const_cast<void*>(data)};
     auto owner = std::make_unique<std::function<void()>>(std::move(release));
     const auto finish = [](void* context) {
       const std::unique_ptr<std::function<void()>> last(static_cast<std::function<void()>*>(context));
@@ -164,6 +163,12 @@ class Value {
   }
   static Value prim(int64_t number) {
     return make([&](ingot_value** value) { return table().value_from_prim_int(number, value); });
+  }
+  static Value prim_bool(bool truth) {
+    return make([&](ingot_value** value) { return table().value_from_prim_bool(truth ? 1 : 0, value); });
+  }
+  static Value prim_float(double number) {
+    return make([&](ingot_value** value) { return table().value_from_prim_float(number, value); });
   }
   static Value text(std::string_view text) {
     return make([&](ingot_value** value) { return table().value_from_text(text.data(), text.size(), value); });

@@ -55,6 +55,7 @@ ingot_error* value_from_shape(const int64_t* dims, uint32_t rank, ingot_value** 
 ingot_error* value_shape(const ingot_value* value, const int64_t** dims, uint32_t* rank);
 ingot_error* value_from_prim_int(int64_t number, ingot_value** value);
 ingot_error* value_prim_int(const ingot_value* value, int64_t* number);
+ingot_error* value_from_prim_bool(int truth, ingot_value** value);
 ingot_error* value_from_prim_float(double number, ingot_value** value);
 ingot_error* value_prim_float(const ingot_value* value, double* number);
 ingot_error* value_from_text(const char* text, size_t length, ingot_value** value);

@@ -44,6 +44,7 @@ constexpr ingot_api make_table() {
   ENTRY(value_shape)
   ENTRY(value_from_prim_int)
   ENTRY(value_prim_int)
+  ENTRY(value_from_prim_bool)
   ENTRY(value_from_prim_float)
   ENTRY(value_prim_float)
   ENTRY(value_from_text)

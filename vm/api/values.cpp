@@ -115,6 +115,10 @@ ingot_error* value_prim_int(const ingot_value* value, int64_t* number) {
   });
 }
 
+ingot_error* value_from_prim_bool(int truth, ingot_value** value) {
+  return guarded([&] { required(value, "value"), *value = hand_out(Value::prim(truth != 0)); });
+}
+
 ingot_error* value_from_prim_float(double number, ingot_value** value) {
   return guarded([&] { required(value, "value"), *value = hand_out(Value::prim(number)); });
 }

@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "vm/tool/commands.h"
+
+namespace ingot::tool {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Options {
+  std::string file;
+  std::string dims;
+  api::LoadOptions load;
+  bool json = false;
+};
+
+std::string size_text(uint64_t bytes) {
+  if (bytes < 10'000) return fmt::format("{} B", bytes);
+  if (bytes < 10'000'000) return fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3);
+  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+std::string joined(const Json& names) {
+  std::string text;
+  for (const Json& name : names) text += (text.empty() ? "" : ", ") + name.get<std::string>();
+  return text;
+}
+
+void print_memory(const Json& function) {
+  if (function.contains("plan_error")) {
+    print_line(fmt::format("  memory     {}", function["plan_error"].get<std::string>()));
+  } else if (function.contains("memory")) {
+    const Json& memory = function["memory"];
+    print_line(fmt::format("  memory     arena {} per activation, lower bound {}, all tensors {}",
+                           size_text(memory["arena_bytes"]), size_text(memory["lower_bound_bytes"]),
+                           size_text(memory["sum_bytes"])));
+  } else if (!function["entry_dims"].empty()) {
+    print_line(fmt::format("  memory     depends on {}; give --memory {}=...", joined(function["entry_dims"]),
+                           function["entry_dims"][0].get<std::string>()));
+  }
+}
+
+void print_kernels(const Json& function) {
+  if (!function.contains("kernels")) return;
+  for (const Json& kernel : function["kernels"]) {
+    const std::string name = kernel.contains("prim_func") ? "@" + kernel["prim_func"].get<std::string>()
+                                                          : kernel["contract"].get<std::string>();
+    const std::string how = kernel["variant"].is_null() ? kernel["reason"].get<std::string>()
+                                                        : fmt::format("{} ({})", kernel["variant"].get<std::string>(),
+                                                                      kernel["implementation"].get<std::string>());
+    const std::string place = kernel["line"] == 0 ? fmt::format("unit {}", kernel["unit"].get<uint32_t>())
+                                                  : fmt::format("line {}", kernel["line"].get<uint32_t>());
+    print_line(fmt::format("  kernel     {}: {}, {}", place, name, how));
+  }
+}
+
+void print_function(const Json& function) {
+  const bool exported = function["exported"];
+  print_line(fmt::format("{}@{}: {}", exported ? "" : "private ", function["name"].get<std::string>(),
+                         function["signature"].get<std::string>()));
+  for (const Json& param : function["params"])
+    print_line(fmt::format("  parameter  {}: {}", param["name"].get<std::string>(), param["info"].get<std::string>()));
+  print_line(fmt::format("  code       {}, {} registers", size_text(function["code_bytes"]),
+                         function["registers"].get<uint32_t>()));
+  print_memory(function);
+  print_kernels(function);
+}
+
+void print(const Json& all) {
+  for (const Json& function : all["functions"]) print_function(function);
+  for (const Json& import : all["imports"])
+    print_line(fmt::format("import {}{}", import["name"].get<std::string>(),
+                           import["writes"].empty() ? "" : " (writes arguments)"));
+  const Json& constants = all["constants"];
+  print_line(fmt::format("constants: {}, {} in the file, {} packed", constants["count"].get<uint64_t>(),
+                         size_text(constants["bytes"]), size_text(constants["packed_bytes"])));
+  std::string sections;
+  for (const Json& section : all["sections"])
+    if (section["bytes"] != 0)
+      sections += fmt::format("{}{} {}", sections.empty() ? "" : ", ", section["name"].get<std::string>(),
+                              size_text(section["bytes"]));
+  if (!sections.empty()) print_line(fmt::format("file: {}: {}", size_text(all["file_bytes"]), sections));
+  for (const auto& [key, value] : all["metadata"].items())
+    print_line(fmt::format("{}: {}", key, value.get<std::string>()));
+}
+
+}  // namespace
+
+Tool::Command configure_inspect(CLI::App& command, const Sources& sources) {
+  const auto options = std::make_shared<Options>();
+  command.add_option("FILE", options->file, "the executable")->required();
+  command.add_option("--memory", options->dims, "values of dimensions for which to tell memory and kernels: n=128,m=3");
+  command.add_option("--cpu", options->load.cpu, "at most this instruction set");
+  command.add_flag("--json", options->json, "print JSON");
+  return [options, &sources] {
+    const std::string text = sources.load(options->file, options->load).describe(options->dims);
+    if (options->json) {
+      print_line(text);
+    } else {
+      print(Json::parse(text));
+    }
+    return 0;
+  };
+}
+
+}  // namespace ingot::tool
