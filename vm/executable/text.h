@@ -29,8 +29,9 @@
 // docs/bytecode.md has the rest: constants, operands, functions' tables.
 namespace ingot::vm {
 
-// What write_program gives for assemble(disassemble(p)) and for p is equal byte for byte. CorruptFile where the code is
-// no sequence of instructions or operands name nothing; a verified program never fails.
+// What write_program gives for assemble(disassemble(p)) and for p is equal byte for byte, if p is verified and its
+// PrimFuncs are such as can be written (runtime/tir/text.h). CorruptFile where the code is no sequence of instructions
+// or operands name nothing; a verified program never fails.
 std::string disassemble(const Program& program);
 // One function as it stands in the whole program's text.
 std::string disassemble(const Program& program, const Function& function);

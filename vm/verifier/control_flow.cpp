@@ -33,6 +33,9 @@ class Analysis {
     if (loops_seen_ != function_.loops.size())
       fail(ErrorCode::CorruptFile, "there is no loop instruction at unit {}, which the function's table names",
            function_.loops[loops_seen_].unit);
+    for (const SourceSpan& span : function_.spans)
+      if (span.unit >= units || !begins_[span.unit])
+        fail(ErrorCode::CorruptFile, "a source span names unit {}, where no instruction begins", span.unit);
     check_targets();
     check_loops();
     return std::move(flow_);

@@ -66,6 +66,9 @@ void check_payload(const Constant& constant) {
 }
 
 void check_constant(const Constant& constant) {
+  const bool has_dtype = constant.kind == Kind::Scalar || constant.kind == Kind::Prim || constant.kind == Kind::Tensor;
+  if (!has_dtype && constant.dtype != DType::None)
+    fail(ErrorCode::CorruptFile, "a constant without elements has dtype {}", dtype_name(constant.dtype));
   switch (constant.kind) {
     case Kind::None:
     case Kind::String:
