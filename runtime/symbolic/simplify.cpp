@@ -35,11 +35,7 @@ void Assumptions::bound(const SymVar& var, Range range) {
 }
 
 void Assumptions::below(const SymVar& var, PrimExpr extent) {
-  if (extent.op() == PrimOp::Var) {
-    Range positive = of(extent.var());
-    positive.least = std::max<int64_t>(positive.least, 1);
-    bound(extent.var(), positive);
-  }
+  if (extent.op() == PrimOp::Var && of(extent.var()).least == 0) bound(extent.var(), {1, of(extent.var()).greatest});
   const auto constant = extent.as_const();
   bound(var, {0, constant && *constant > 0 ? *constant - 1 : INT64_MAX});
   extents_.push_back({var, std::move(extent)});

@@ -28,7 +28,7 @@ class Assumptions {
   static Assumptions extending(std::shared_ptr<const Assumptions> base);
   void bound(const SymVar& var, Range range);
   // 0 <= var < extent, as for the index of a loop; `extent` may use variables with bounds of their own that were stated
-  // before. Where it is a plain variable, that one is at least 1.
+  // before. Where it is a dimension alone, that one is at least 1.
   void below(const SymVar& var, PrimExpr extent);
   Range of(const SymVar& var) const;
 

@@ -173,13 +173,28 @@ class Compiler {
     return range.least != INT64_MIN && range.greatest != INT64_MAX;
   }
 
+  // Has a value wherever its variables have one.
+  bool is_total(const PrimExpr& expr) const {
+    if (expr.op() == PrimOp::Const || expr.op() == PrimOp::Var) return true;
+    const bool divides = expr.op() == PrimOp::FloorDiv || expr.op() == PrimOp::FloorMod;
+    if (divides && expr.operands()[1].as_const().value_or(0) == 0) return false;
+    return fits(expr) && std::ranges::all_of(expr.operands(), [&](const PrimExpr& part) { return is_total(part); });
+  }
+
+  // Finding the element cannot fault: proofs rely on the loops around alone, not on conditions.
+  bool is_total(const Place& place) const {
+    if (!place.proved) return false;
+    const LinearParts parts = linear_parts(place.indices[0]);
+    return !parts.rest || is_total(parts.rest);
+  }
+
   // Expressions.
 
   // Cannot fault, whether or not its value is asked for.
   bool is_safe(const NestExpr& expr) const {
     if (divides_integers(expr)) return false;
-    if (expr.op == ExprOp::Load && !expr.place.proved) return false;
-    if (expr.op == ExprOp::Index && !fits(expr.index)) return false;
+    if (expr.op == ExprOp::Load && !is_total(expr.place)) return false;
+    if (expr.op == ExprOp::Index && !is_total(expr.index)) return false;
     return std::ranges::all_of(expr.operands, [&](const NestExprRef& operand) { return is_safe(*operand); });
   }
 
