@@ -105,35 +105,40 @@ struct Unchecked {
   static void units(std::span<const CodeUnit>, size_t, size_t, const OpcodeInfo&) {}
 };
 
-// The instruction that begins at unit `at`, which is below code.size().
+// The instruction that begins at unit `at`, which is below code.size(); overwrites `instruction`.
 template <typename Policy>
-Instruction decode(std::span<const CodeUnit> code, uint32_t at) {
+void decode(std::span<const CodeUnit> code, uint32_t at, Instruction& instruction) {
   Policy::opcode(code, at);
-  Instruction instruction;
+  const OpcodeInfo& info = kOpcodes[code[at]];
   instruction.opcode = static_cast<Opcode>(code[at]);
   instruction.at = at;
-  const OpcodeInfo& info = kOpcodes[code[at]];
   instruction.info = &info;
   size_t units = fixed_units(info);
   Policy::units(code, at, units, info);
   const CodeUnit* unit = code.data() + at + 1;
   for (size_t i = 0; i < info.operands; ++i) {
     Operand& operand = instruction.operand_array[i];
-    operand.role = info.roles[i];
-    if (role_units(operand.role) == 1)
-      operand.value = *unit;
-    else if (operand.role == Role::Imm || operand.role == Role::Target)
-      operand.value = read_i32(unit);
-    else
-      operand.value = read_u32(unit);
-    unit += role_units(operand.role);
-    if (is_list(operand.role)) {
+    const Role role = info.roles[i];
+    operand.role = role;
+    if (role_units(role) == 1) {
+      operand.value = *unit++;
+      if (!is_list(role)) continue;
       units += static_cast<size_t>(operand.value);
       Policy::units(code, at, units, info);
       operand.list = {unit, static_cast<size_t>(operand.value)};
+    } else {
+      const bool is_signed = role == Role::Imm || role == Role::Target;
+      operand.value = is_signed ? int64_t{read_i32(unit)} : int64_t{read_u32(unit)};
+      unit += 2;
     }
   }
   instruction.units = static_cast<uint32_t>(units);
+}
+
+template <typename Policy>
+Instruction decode(std::span<const CodeUnit> code, uint32_t at) {
+  Instruction instruction;
+  decode<Policy>(code, at, instruction);
   return instruction;
 }
 
@@ -161,7 +166,7 @@ class Instructions {
    private:
     void load(uint32_t at) {
       done_ = at >= code_.size();
-      if (!done_) instruction_ = decode<Policy>(code_, at);
+      if (!done_) decode<Policy>(code_, at, instruction_);
     }
     std::span<const CodeUnit> code_;
     Instruction instruction_;

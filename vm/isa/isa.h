@@ -83,6 +83,7 @@ struct OpcodeInfo {
   ingot::DType dtype;  // of TYPED and COMPARE lines; None otherwise
   std::array<Role, kMaxOperands> roles;
   uint8_t operands;  // how many of the roles are used
+  uint8_t units;     // size without the registers of a list
   std::string_view meaning;
 };
 
@@ -91,11 +92,12 @@ constexpr bool is_list(Role role) { return role >= Role::Uses; }
 constexpr bool is_register(Role role) { return (role >= Role::Def && role <= Role::Base) || is_list(role); }
 // Units of an operand: 1 or 2; for lists the count unit alone.
 constexpr size_t role_units(Role role) {
-  return role == Role::Const || role == Role::Func || role == Role::Import || role == Role::Kernel ||
-                 role == Role::Storage || role == Role::Check || role == Role::Expr || role == Role::Imm ||
-                 role == Role::Target
-             ? 2
-             : 1;
+  constexpr uint32_t kWide = 1u << static_cast<unsigned>(Role::Const) | 1u << static_cast<unsigned>(Role::Func) |
+                             1u << static_cast<unsigned>(Role::Import) | 1u << static_cast<unsigned>(Role::Kernel) |
+                             1u << static_cast<unsigned>(Role::Storage) | 1u << static_cast<unsigned>(Role::Check) |
+                             1u << static_cast<unsigned>(Role::Expr) | 1u << static_cast<unsigned>(Role::Imm) |
+                             1u << static_cast<unsigned>(Role::Target);
+  return 1 + (kWide >> static_cast<unsigned>(role) & 1);
 }
 std::string_view role_name(Role role);  // "Def"
 
@@ -110,8 +112,9 @@ constexpr std::array<Role, kMaxOperands> role_array(Roles... roles) {
 constexpr OpcodeInfo make_info(std::string_view mnemonic, OpcodeLine line, OpcodeForm form, ingot::DType dtype,
                                std::array<Role, kMaxOperands> roles, std::string_view meaning) {
   uint8_t operands = 0;
-  while (operands < kMaxOperands && roles[operands] != Role::None) ++operands;
-  return {mnemonic, line, form, dtype, roles, operands, meaning};
+  size_t units = 1;
+  for (; operands < kMaxOperands && roles[operands] != Role::None; ++operands) units += role_units(roles[operands]);
+  return {mnemonic, line, form, dtype, roles, operands, static_cast<uint8_t>(units), meaning};
 }
 
 constexpr auto make_opcode_table() {
@@ -150,7 +153,7 @@ constexpr size_t operand_offset(const OpcodeInfo& info, size_t i) {
   return offset;
 }
 // Size of an instruction in units, without the registers of its list.
-constexpr size_t fixed_units(const OpcodeInfo& info) { return operand_offset(info, info.operands); }
+constexpr size_t fixed_units(const OpcodeInfo& info) { return info.units; }
 // The instruction ends with a list of registers, whose count stands in the last of the fixed units.
 constexpr bool has_list(const OpcodeInfo& info) {
   return info.operands != 0 && is_list(info.roles[info.operands - size_t{1}]);

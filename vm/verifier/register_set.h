@@ -17,12 +17,14 @@ class RegisterSet {
   bool contains(Register reg) const { return (words_[reg / 64] >> (reg % 64) & 1) != 0; }
   size_t size() const { return size_; }
   void insert(Register reg) {
-    size_ += contains(reg) ? 0 : 1;
+    if (contains(reg)) return;
+    ++size_;
     words_[reg / 64] |= uint64_t{1} << (reg % 64);
     summary_[reg / 4096] |= uint64_t{1} << (reg / 64 % 64);
   }
   void erase(Register reg) {
-    size_ -= contains(reg) ? 1 : 0;
+    if (!contains(reg)) return;
+    --size_;
     words_[reg / 64] &= ~(uint64_t{1} << (reg % 64));
     if (words_[reg / 64] == 0) summary_[reg / 4096] &= ~(uint64_t{1} << (reg / 64 % 64));
   }
