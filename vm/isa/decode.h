@@ -77,7 +77,7 @@ struct Instruction {
   uint32_t at = 0;     // its first unit
   uint32_t units = 0;  // its size
   const OpcodeInfo* info = nullptr;
-  std::array<Operand, kMaxOperands> operand_array;
+  std::array<Operand, kMaxOperands> operand_array;  // info->operands of them
 
   std::span<const Operand> operands() const { return {operand_array.data(), info->operands}; }
   const Operand& operator[](size_t i) const { return operand_array[i]; }

@@ -83,7 +83,7 @@ TEST(Code, DecodesWhatWasEncoded) {
     }
     const Instruction again = decode<Unchecked>(code, instruction.at);
     EXPECT_EQ(again.units, instruction.units);
-    EXPECT_EQ(again.operand_array[0].value, instruction.operand_array[0].value);
+    for (size_t k = 0; k < again.operands().size(); ++k) EXPECT_EQ(again[k].value, instruction[k].value);
   }
   EXPECT_EQ(index, given.size());
 }
