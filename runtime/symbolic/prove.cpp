@@ -55,7 +55,11 @@ bool Simplifier::nonnegative(const Sum& sum) {
 bool Simplifier::nonnegative(const Sum& sum, int& budget) {
   if (range(sum).least >= 0) return true;
   if (sum.is_const() || --budget < 0) return false;
-  if (const auto replaced = replace_indices(sum); replaced && range(*replaced).least >= 0) return true;
+  if (holds_at_borders(sum)) return true;
+  for (const PrimExpr& condition : assumptions_.conditions()) {
+    const auto rest = algebra_.subtract(sum, normalize(condition));
+    if (rest && holds_at_borders(*rest)) return true;
+  }
   for (const Term& term : sum.terms) {
     if (term.factors.size() != 1) continue;
     const PrimExpr atom = term.factors[0];
@@ -99,6 +103,12 @@ bool Simplifier::nonnegative(const Sum& sum, int& budget) {
     if (budget < 0) return false;
   }
   return false;
+}
+
+bool Simplifier::holds_at_borders(const Sum& sum) {
+  if (range(sum).least >= 0) return true;
+  const auto replaced = replace_indices(sum);
+  return replaced && range(*replaced).least >= 0;
 }
 
 // Indices and remainders replaced by the border of their range at which the sum is least.

@@ -62,6 +62,7 @@ class Simplifier {
 
   Range compute_range(const PrimExpr& expr);
   bool nonnegative(const Sum& sum, int& budget);
+  bool holds_at_borders(const Sum& sum);
   std::optional<Sum> replace_indices(Sum sum);
   std::optional<Sum> replace_linear(const Sum& sum, const PrimExpr& atom, const PrimExpr& extent);
 

@@ -25,6 +25,7 @@ auto attempt_or(Attempt attempt, decltype(attempt()) fallback) -> decltype(attem
 Assumptions Assumptions::extending(std::shared_ptr<const Assumptions> base) {
   Assumptions a;
   a.extents_ = base->extents_;
+  a.conditions_ = base->conditions_;
   a.default_least_ = base->default_least_;
   a.base_ = std::move(base);
   return a;

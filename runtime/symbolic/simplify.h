@@ -30,7 +30,10 @@ class Assumptions {
   // 0 <= var < extent, as for the index of a loop; `extent` may use variables with bounds of their own that were stated
   // before. Where it is a dimension alone, that one is at least 1.
   void below(const SymVar& var, PrimExpr extent);
+  // expr >= 0, as a condition says that was found to hold.
+  void nonnegative(PrimExpr expr) { conditions_.push_back(std::move(expr)); }
   Range of(const SymVar& var) const;
+  std::span<const PrimExpr> conditions() const { return conditions_; }
 
   struct Below {
     SymVar var;
@@ -43,6 +46,7 @@ class Assumptions {
   std::unordered_map<const SymVarNode*, Range> ranges_;
   std::vector<SymVar> owners_;  // keep the keys of ranges_ alive
   std::vector<Below> extents_;
+  std::vector<PrimExpr> conditions_;
   std::shared_ptr<const Assumptions> base_;
   int64_t default_least_ = INT64_MIN;
 };

@@ -2,6 +2,8 @@
 
 #include <unordered_set>
 
+#include "runtime/tir/expr_ops.h"
+
 namespace ingot::tir {
 namespace {
 
@@ -16,16 +18,16 @@ class Collector {
 
  private:
   void access(BufferId buffer, const std::vector<PrimExpr>& indices, bool is_store) {
-    accesses.push_back({buffer, indices, is_store, conditions_ != 0, loops_});
+    accesses.push_back({buffer, indices, is_store, loops_, decisions_});
   }
 
   void expression(const ExprNode& node) {
     if (node.op == ExprOp::Load) access(node.buffer, node.indices, false);
     for (size_t i = 0; i < node.operands.size(); ++i) {
       const bool branch = node.op == ExprOp::Select && i != 0;
-      conditions_ += branch;
+      if (branch) decisions_.push_back({node.operands[0].get(), i == 1});
       expression(*node.operands[i]);
-      conditions_ -= branch;
+      if (branch) decisions_.pop_back();
     }
   }
 
@@ -40,10 +42,11 @@ class Collector {
   }
   void statement(const If& node) {
     expression(*node.condition);
-    ++conditions_;
+    decisions_.push_back({node.condition.get(), true});
     statements(node.then_body);
+    decisions_.back().value = false;
     statements(node.else_body);
-    --conditions_;
+    decisions_.pop_back();
   }
   void statement(const Store& node) {
     access(node.buffer, node.indices, true);
@@ -52,8 +55,44 @@ class Collector {
   void statement(const Allocate&) {}
 
   std::vector<const For*> loops_;
-  int conditions_ = 0;
+  std::vector<Decision> decisions_;
 };
+
+// The symbolic value of an int64 operand of a comparison; null where it has none.
+PrimExpr symbolic_value(const ExprNode& node) {
+  if (node.dtype != DType::Int64) return {};
+  if (node.op == ExprOp::Index) return node.index;
+  if (node.op == ExprOp::Const) return static_cast<int64_t>(node.bits);
+  return node.op == ExprOp::Let ? PrimExpr(node.let->index) : PrimExpr();
+}
+
+// States what follows from `condition` having been decided.
+void assume(const ExprNode& condition, bool value, Assumptions& facts) {
+  switch (condition.op) {
+    case ExprOp::Not:
+      return assume(*condition.operands[0], !value, facts);
+    case ExprOp::And:
+    case ExprOp::Or:
+      if (value != (condition.op == ExprOp::And)) return;
+      assume(*condition.operands[0], value, facts);
+      return assume(*condition.operands[1], value, facts);
+    default:
+      break;
+  }
+  if (expr_op_info(condition.op).operands != Operands::Comparison) return;
+  const PrimExpr a = symbolic_value(*condition.operands[0]);
+  const PrimExpr b = symbolic_value(*condition.operands[1]);
+  if (!a || !b) return;
+  const bool equal = condition.op == (value ? ExprOp::Equal : ExprOp::NotEqual);
+  const bool less = condition.op == (value ? ExprOp::Less : ExprOp::GreaterEqual);
+  const bool less_equal = condition.op == (value ? ExprOp::LessEqual : ExprOp::Greater);
+  const bool greater = condition.op == (value ? ExprOp::Greater : ExprOp::LessEqual);
+  const bool greater_equal = condition.op == (value ? ExprOp::GreaterEqual : ExprOp::Less);
+  if (less) facts.nonnegative(b - a - 1);
+  if (less_equal || equal) facts.nonnegative(b - a);
+  if (greater) facts.nonnegative(a - b - 1);
+  if (greater_equal || equal) facts.nonnegative(a - b);
+}
 
 }  // namespace
 
@@ -80,6 +119,12 @@ FuncFacts::FuncFacts(const PrimFunc& func) {
 Assumptions FuncFacts::inside(std::span<const For* const> loops) const {
   Assumptions facts = Assumptions::extending(entry_);
   for (const For* loop : loops) facts.below(loop->var, loop->extent);
+  return facts;
+}
+
+Assumptions FuncFacts::at(const Access& access) const {
+  Assumptions facts = inside(access.loops);
+  for (const Decision& decision : access.decisions) assume(*decision.condition, decision.value, facts);
   return facts;
 }
 

@@ -7,13 +7,21 @@
 
 namespace ingot::tir {
 
+// A condition that an If or a Select has decided.
+struct Decision {
+  const ExprNode* condition;
+  bool value;
+};
+
 // A place where a PrimFunc reads or writes a buffer, with what surrounds it. Points into the function.
 struct Access {
   BufferId buffer = 0;
   std::span<const PrimExpr> indices;
   bool is_store = false;
-  bool conditional = false;       // inside of an If or of a branch of a Select
-  std::vector<const For*> loops;  // around it, outermost first
+  std::vector<const For*> loops;    // around it, outermost first
+  std::vector<Decision> decisions;  // on the way to it
+
+  bool conditional() const { return !decisions.empty(); }
 };
 
 // All accesses in the order of a pre-order walk: of a statement its Store, then the Loads in its expressions, left to
@@ -28,6 +36,8 @@ class FuncFacts {
   const Assumptions& at_entry() const { return *entry_; }
   // Inside of all of `loops`, outermost first: their indices lie below their extents.
   Assumptions inside(std::span<const For* const> loops) const;
+  // Where the access is executed: in its loops, and with what comparisons of int64 indices on the way to it say.
+  Assumptions at(const Access& access) const;
 
  private:
   std::shared_ptr<const Assumptions> entry_;

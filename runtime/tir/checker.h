@@ -14,9 +14,12 @@ namespace ingot::tir {
 // the statement's text.
 void check(const PrimFunc& func);
 
-// Which accesses could be proved to be in bounds for all dimensions. One bit per Load and Store in order of a pre-order
-// walk; the others are checked as they run.
-std::vector<bool> prove_bounds(const PrimFunc& func);
+// What is proved of an access: that it is in bounds wherever the loops around it run, or only where the conditions on
+// the way to it hold (it must not be moved out of them), or nothing: then it is checked as it runs.
+enum class BoundsProof : uint8_t { None, UnderConditions, Always };
+
+// For all dimensions. One for each Load and Store in the order of collect_accesses (accesses.h).
+std::vector<BoundsProof> prove_bounds(const PrimFunc& func);
 
 // Is each element of the buffer written, and before it is read, whatever the inputs are? (Otherwise it is zero-filled
 // before the run.)

@@ -181,9 +181,9 @@ class Compiler {
     return fits(expr) && std::ranges::all_of(expr.operands(), [&](const PrimExpr& part) { return is_total(part); });
   }
 
-  // Finding the element cannot fault: proofs rely on the loops around alone, not on conditions.
+  // The access cannot fault anywhere in the loops around it.
   bool is_total(const Place& place) const {
-    if (!place.proved) return false;
+    if (!place.proved || place.guarded) return false;
     const LinearParts parts = linear_parts(place.indices[0]);
     return !parts.rest || is_total(parts.rest);
   }

@@ -19,7 +19,7 @@ class Coverage {
   Coverage(const PrimFunc& func, BufferId buffer) : func_(func), buffer_(func.buffers[buffer]), facts_(func) {}
 
   bool add(const Access& access) {
-    if (access.conditional || !has_fixed_extents(access)) return false;
+    if (access.conditional() || !has_fixed_extents(access)) return false;
     if (digits_cover(access)) return true;
     if (auto box = box_of(access)) boxes_.push_back(std::move(*box));
     return boxes_cover();
@@ -193,19 +193,27 @@ class WholeWrite {
 
 }  // namespace
 
-std::vector<bool> prove_bounds(const PrimFunc& func) {
-  std::vector<bool> proved;
+std::vector<BoundsProof> prove_bounds(const PrimFunc& func) {
+  std::vector<BoundsProof> proofs;
   const FuncFacts func_facts(func);
   for (const Access& access : collect_accesses(func)) {
-    const Assumptions facts = func_facts.inside(access.loops);
-    const Buffer& buffer = func.buffers[access.buffer];
-    bool inside = true;
-    for (size_t d = 0; d < access.indices.size() && inside; ++d)
-      inside = prove_less_equal(0, access.indices[d], facts) == Proof::Yes &&
-               prove_less(access.indices[d], buffer.dims[d], facts) == Proof::Yes;
-    proved.push_back(inside);
+    const std::vector<PrimExpr>& dims = func.buffers[access.buffer].dims;
+    const auto inside = [&](const Assumptions& facts) {
+      bool proved = true;
+      for (size_t d = 0; d < access.indices.size() && proved; ++d)
+        proved = prove_less_equal(0, access.indices[d], facts) == Proof::Yes &&
+                 prove_less(access.indices[d], dims[d], facts) == Proof::Yes;
+      return proved;
+    };
+    BoundsProof proof = BoundsProof::None;
+    if (inside(func_facts.inside(access.loops))) {
+      proof = BoundsProof::Always;
+    } else if (access.conditional() && inside(func_facts.at(access))) {
+      proof = BoundsProof::UnderConditions;
+    }
+    proofs.push_back(proof);
   }
-  return proved;
+  return proofs;
 }
 
 bool writes_whole(const PrimFunc& func, BufferId buffer) { return WholeWrite(func, buffer).holds(); }

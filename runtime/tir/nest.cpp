@@ -155,7 +155,7 @@ class Collapse {
 class Converter {
  public:
   explicit Converter(const PrimFunc& func)
-      : func_(func), proved_(prove_bounds(func)), facts_(FuncFacts(func).inside({})) {}
+      : func_(func), proofs_(prove_bounds(func)), facts_(FuncFacts(func).inside({})) {}
 
   std::vector<NestStmt> body(const std::vector<Stmt>& list, std::vector<BufferId>& owned) {
     std::vector<NestStmt> result;
@@ -193,7 +193,8 @@ class Converter {
   }
 
   Place place(BufferId id, const std::vector<PrimExpr>& indices) {
-    Place result{id, proved_[next_++], {}};
+    const BoundsProof proof = proofs_[next_++];
+    Place result{id, proof != BoundsProof::None, proof == BoundsProof::UnderConditions, {}};
     if (result.proved) {
       result.indices = {simplify(flat_index(indices, func_.buffers[id]), facts_)};
     } else {
@@ -210,7 +211,7 @@ class Converter {
   }
 
   const PrimFunc& func_;
-  std::vector<bool> proved_;
+  std::vector<BoundsProof> proofs_;
   size_t next_ = 0;
   Assumptions facts_;
 };

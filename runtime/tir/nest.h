@@ -14,6 +14,7 @@ namespace ingot::tir {
 struct Place {
   BufferId buffer = 0;
   bool proved = false;
+  bool guarded = false;           // proved under conditions alone
   std::vector<PrimExpr> indices;  // proved: the position alone
 };
 

@@ -124,10 +124,32 @@ TEST_F(CheckerTest, NestingIsLimited) {
 }
 
 TEST_F(CheckerTest, ProvesBounds) {
-  EXPECT_THAT(prove_bounds(relu_func()), Each(true));
-  EXPECT_THAT(prove_bounds(softmax_func()), Each(true));
+  EXPECT_THAT(prove_bounds(relu_func()), Each(BoundsProof::Always));
+  EXPECT_THAT(prove_bounds(softmax_func()), Each(BoundsProof::Always));
+  constexpr auto kYes = BoundsProof::Always;
   // In order: index[i], flag[i], y[i], x[at], y[i], x[0].
-  EXPECT_THAT(prove_bounds(gather_func()), ElementsAre(true, true, true, false, true, false));
+  EXPECT_THAT(prove_bounds(gather_func()), ElementsAre(kYes, kYes, kYes, BoundsProof::None, kYes, BoundsProof::None));
+}
+
+TEST_F(CheckerTest, ConditionsProveBounds) {
+  const auto proof = [&](Expr condition, const PrimExpr& index, bool chosen = true) {
+    const Expr element = load(func_, 0, {index});
+    const Expr value =
+        chosen ? select(std::move(condition), element, f32(0)) : select(std::move(condition), f32(0), element);
+    func_.body = {loop(i_, n + 5, LoopKind::Serial, {branch(constant_int(DType::Bool, 1), {store(1, {0}, value)})})};
+    return prove_bounds(func_)[1];
+  };
+  const Expr at = index_value(i);
+  const auto number = [](int64_t value) { return constant_int(DType::Int64, value); };
+  const Expr inside =
+      binary(ExprOp::And, binary(ExprOp::GreaterEqual, at, number(2)), binary(ExprOp::Less, at, index_value(n + 2)));
+  EXPECT_EQ(proof(inside, i - 2), BoundsProof::UnderConditions);
+  EXPECT_EQ(proof(inside, i - 3), BoundsProof::None);
+  EXPECT_EQ(proof(inside, i - 1), BoundsProof::None);
+  EXPECT_EQ(proof(unary(ExprOp::Not, inside), i - 2), BoundsProof::None);
+  EXPECT_EQ(proof(unary(ExprOp::Not, inside), i - 2, false), BoundsProof::UnderConditions);
+  EXPECT_EQ(proof(binary(ExprOp::Greater, index_value(n), at), i), BoundsProof::UnderConditions);
+  EXPECT_EQ(proof(binary(ExprOp::Or, inside, inside), i - 2), BoundsProof::None);
 }
 
 TEST_F(CheckerTest, KnowsWhatIsWrittenWhole) {

@@ -73,9 +73,31 @@ Expr RandomFunc::leaf(DType dtype, const Scope& scope) {
   return constant(dtype, is_float(dtype) ? static_cast<double>(number(-8, 8)) / 4 : static_cast<double>(number(0, 5)));
 }
 
+Expr RandomFunc::guarded_load(BufferId buffer, const Scope& scope) {
+  std::vector<PrimExpr> at;
+  Expr condition = constant_int(DType::Bool, 1);
+  for (const PrimExpr& dim : func_.buffers[buffer].dims) {
+    const auto picked = static_cast<size_t>(number(0, static_cast<int64_t>(scope.indices.size()) - 1));
+    const PrimExpr i = scope.indices[picked].var;
+    const int64_t shift = number(-3, 3);
+    const int64_t slack = chance(10) ? 1 : 0;
+    at.push_back(i + shift);
+    const Expr from_below = binary(ExprOp::LessEqual, constant_int(DType::Int64, -shift - slack), index_value(i));
+    const Expr from_above = binary(ExprOp::Greater, index_value(dim - shift), index_value(i));
+    condition = binary(ExprOp::And, condition, binary(ExprOp::And, from_below, from_above));
+  }
+  const DType dtype = func_.buffers[buffer].dtype;
+  const Expr element = load(func_, buffer, at);
+  return chance(70) ? select(condition, element, leaf(dtype, scope))
+                    : select(unary(ExprOp::Not, condition), leaf(dtype, scope), element);
+}
+
 Expr RandomFunc::expression(DType dtype, int depth, const Scope& scope) {
   if (depth == 0 || chance(20)) return leaf(dtype, scope);
   const auto part = [&](DType type) { return expression(type, depth - 1, scope); };
+  if (!scope.indices.empty() && chance(20))
+    for (const BufferId buffer : scope.readable)
+      if (func_.buffers[buffer].dtype == dtype && chance(50)) return guarded_load(buffer, scope);
   if (chance(15)) return select(part(DType::Bool), part(dtype), part(dtype));
   if (chance(10)) return cast(dtype, part(some_dtype()));
   if (dtype == DType::Bool) {

@@ -26,6 +26,8 @@ class RandomFunc {
   DType some_dtype();
   Expr expression(DType dtype, int depth, const Scope& scope);
   Expr leaf(DType dtype, const Scope& scope);
+  // select(the indices are in bounds, buffer[indices], a leaf), not always with the right bounds.
+  Expr guarded_load(BufferId buffer, const Scope& scope);
   std::vector<PrimExpr> indices(BufferId buffer, const Scope& scope);
   PrimExpr index(const PrimExpr& dim, const Scope& scope);
   std::vector<Stmt> statements(int depth, Scope scope);
