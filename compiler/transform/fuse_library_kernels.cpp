@@ -169,7 +169,7 @@ class SequenceFuser {
       if (found == candidates_.end()) continue;
       const Candidate& made = found->second;
       if (made.swallowed.empty() && !made.replaces) continue;
-      binding->value = kernel_call(made, binding->value);
+      binding->value = kernel_call(made.kernel, made.inputs, binding->value->info, binding->value->span);
       swallowed.insert(swallowed.end(), made.swallowed.begin(), made.swallowed.end());
     }
     for (auto& block : blocks) {
@@ -216,15 +216,6 @@ class SequenceFuser {
     candidates_.emplace(var, std::move(made));
     positions_.emplace(var, positions_.size());
     bindings_.emplace(var, &binding);
-  }
-
-  static Expr kernel_call(const Candidate& made, const Expr& value) {
-    const auto call = std::make_shared<Call>(std::make_shared<OpExpr>(ops::find("call_kernel"), value->span),
-                                             made.inputs, Attrs{}, std::vector<StructInfo>{value->info}, value->span);
-    KernelCall kernel = made.kernel;
-    kernel.inputs = static_cast<uint16_t>(made.inputs.size());
-    call->kernel = std::make_shared<const KernelCall>(std::move(kernel));
-    return typed(call, value->info);
   }
 
   const Uses* uses_;

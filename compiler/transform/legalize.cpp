@@ -2,6 +2,7 @@
 
 #include "compiler/ops/op_func.h"
 #include "compiler/ops/ops.h"
+#include "compiler/transform/sequences.h"
 #include "compiler/transform/transforms.h"
 #include "runtime/tir/text.h"
 #include "vm/isa/isa.h"
@@ -32,11 +33,6 @@ bool has_instruction(const Op& op, std::span<const StructInfo> operands) {
   if (family == "and" || family == "or" || family == "not") return dtype == DType::Bool;
   if (vm::find_opcode(family)) return true;
   return vm::find_opcode(fmt::format("{}.{}", family, dtype_info(dtype).brief)).has_value();
-}
-
-Expr typed(Expr e, StructInfo info) {
-  e->info = std::move(info);
-  return e;
 }
 
 // The PrimFuncs that legalization adds, each structure once.
@@ -126,7 +122,10 @@ class Legalizer {
       }
     if (has_instruction(op, tensors)) {
       if (scalars.size() == call.args.size()) return e;
-      return typed(std::make_shared<Call>(call.callee, std::move(scalars), call.attrs, call.info_args, call.span),
+      // cast may have its dtype as an argument.
+      Attrs attrs = call.attrs;
+      attrs["dtype"] = call.info->dtype;
+      return typed(std::make_shared<Call>(call.callee, std::move(scalars), std::move(attrs), call.info_args, call.span),
                    call.info);
     }
 
@@ -136,9 +135,7 @@ class Legalizer {
     if (const auto* kernel = std::get_if<KernelCall>(&meaning)) {
       auto inputs = tensor_args(call);
       inputs.resize(std::min<size_t>(inputs.size(), kernel->inputs));
-      auto made = low_level("call_kernel", std::move(inputs), {}, ops::results_of(result), call.span);
-      made->kernel = std::make_shared<const KernelCall>(*kernel);
-      return typed(std::move(made), result);
+      return kernel_call(*kernel, std::move(inputs), result, call.span);
     }
     if (const auto* builtin = std::get_if<BuiltinCall>(&meaning)) {
       Attrs attrs = {{"name", std::string(builtin->builtin)}};

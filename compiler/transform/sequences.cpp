@@ -1,6 +1,8 @@
 #include "compiler/transform/sequences.h"
 
 #include "compiler/ir/visitor.h"
+#include "compiler/ops/op_func.h"
+#include "compiler/ops/ops.h"
 
 namespace ingot::transform {
 
@@ -87,6 +89,19 @@ Expr typed_constant(Ref<TensorObject> data, const Span& span) {
 const TensorObject* float_constant(const Expr& expr) {
   const auto* constant = as<Constant>(expr);
   return constant != nullptr && constant->data->dtype == DType::Float32 ? constant->data.get() : nullptr;
+}
+
+Expr kernel_call(KernelCall kernel, std::vector<Expr> inputs, const StructInfo& result, const Span& span) {
+  Attrs attrs = {{"kernel", std::string(contract_name(kernel.contract))}};
+  std::string post_ops;
+  for (const auto& post_op : kernel.post_ops)
+    post_ops += (post_ops.empty() ? "" : ", ") + std::string(post_op_name(post_op.kind));
+  if (!post_ops.empty()) attrs["post_ops"] = post_ops;
+  kernel.inputs = static_cast<uint16_t>(inputs.size());
+  const auto call = std::make_shared<Call>(std::make_shared<OpExpr>(ops::find("call_kernel"), span), std::move(inputs),
+                                           std::move(attrs), ops::results_of(result), span);
+  call->kernel = std::make_shared<const KernelCall>(std::move(kernel));
+  return typed(call, result);
 }
 
 Site::Site(const Call& call)

@@ -38,6 +38,9 @@ ir::Expr typed_constant(Ref<TensorObject> data, const ir::Span& span);
 // Constant elements of a float32 tensor, where the expression is one; null otherwise.
 const TensorObject* float_constant(const ir::Expr& expr);
 
+// call_kernel with these inputs; attributes tell readers of the text which kernel it is.
+ir::Expr kernel_call(KernelCall kernel, std::vector<ir::Expr> inputs, const StructInfo& result, const ir::Span& span);
+
 // A call as its operator sees it; what it refers to lives as long as this object and the call.
 class Site {
  public:

@@ -29,4 +29,20 @@ class TestCall {
   ir::Attrs attrs_;
 };
 
+// A tensor of numbers, whatever its dtype.
+struct Array {
+  DType dtype;
+  std::vector<int64_t> dims;
+  std::vector<double> values;
+};
+inline Array floats(std::vector<int64_t> dims, std::vector<double> values) {
+  return {DType::Float32, std::move(dims), std::move(values)};
+}
+inline Array integers(std::vector<int64_t> dims, std::vector<double> values) {
+  return {DType::Int64, std::move(dims), std::move(values)};
+}
+// What the operator's definition (a PrimFunc, a kernel or a view) computes from the arguments: its first result.
+// Errors and faults are thrown.
+std::vector<double> run(std::string_view op, const std::vector<Array>& args, ir::Attrs attrs = {});
+
 }  // namespace ingot::ops
