@@ -274,12 +274,12 @@ void FunctionVerifier::check_params(const Instruction& i) {
   }
 }
 
-// Storage sizes use what plan was given; without variables they need no plan.
+// Storages have their sizes from plan, and use what it was given.
 void FunctionVerifier::check_storage(uint32_t storage) const {
   const Storage& size = function_.storages[storage];
   if (size.dims.empty() && size.dtype != DType::String) fail(ErrorCode::CorruptFile, "a tensor of rank 0 is a scalar");
-  const size_t needs = storage_needs_[storage];
-  if (needs != 0 && (!registers_.planned || needs > facts_.entry_dims))
+  if (!registers_.planned) fail(ErrorCode::CorruptFile, "sizes were not planned on every path");
+  if (storage_needs_[storage] > facts_.entry_dims)
     fail(ErrorCode::CorruptFile, "storage {} uses variables that plan did not take", storage);
 }
 
@@ -294,7 +294,6 @@ void FunctionVerifier::allocate(const Instruction& i, Register reg, uint32_t sto
     state.flags = Flags::kCounted | Flags::kWritable;
   } else {
     if (size.dtype == DType::String) fail(ErrorCode::CorruptFile, "strings do not lie in arenas");
-    if (!registers_.planned) fail(ErrorCode::CorruptFile, "the arena was not planned on every path");
     state.flags = Flags::kBorrowed | Flags::kArena | Flags::kWritable;
     state.range = state.origin.index;
     if (base != kNoSite) ranges_.merge(state.range, base);

@@ -25,14 +25,15 @@ std::string memory(std::string_view code) { return verify_code(code, 0, kTables)
 TEST(Memory, ArenasArePlannedOnce) {
   EXPECT_EQ(memory("plan [] alloc_tensor r0, s0 load_none r1 return r1"), "ok");
   EXPECT_EQ(memory("load_dim r2, 3 plan [r2] alloc_tensor r0, s1 load_none r1 return r1"), "ok");
-  EXPECT_THAT(memory("alloc_tensor r0, s0 load_none r1 return r1"), HasSubstr("the arena was not planned"));
+  EXPECT_THAT(memory("alloc_tensor r0, s0 load_none r1 return r1"), HasSubstr("sizes were not planned on every path"));
+  EXPECT_THAT(memory("new_tensor r0, s0 return r0"), HasSubstr("sizes were not planned on every path"));
   EXPECT_THAT(memory("load_dim r2, 3 plan [r2] alloc_tensor r0, s2 load_none r1 return r1"),
               HasSubstr("storage 2 uses variables that plan did not take"));
   EXPECT_THAT(memory("plan [] plan [] load_none r1 return r1"), HasSubstr("has another one at unit 0"));
   EXPECT_THAT(memory("load_none r0 plan [r0] return r0"), HasSubstr("not Prim int64"));
   EXPECT_THAT(memory("L: loop [] plan [] jump L"), HasSubstr("(plan): stands in the loop at unit 0"));
   EXPECT_THAT(memory("load_const r0, c3 jump_if r0, L plan [] L: alloc_tensor r1, s0 return r0"),
-              HasSubstr("the arena was not planned on every path"));
+              HasSubstr("sizes were not planned on every path"));
   EXPECT_THAT(memory("plan [] alloc_tensor r0, s4 load_none r1 return r1"), HasSubstr("strings do not lie in arenas"));
   EXPECT_THAT(memory("plan [] alloc_tensor r0, s5 load_none r1 return r1"), HasSubstr("rank 0 is a scalar"));
 }
@@ -59,25 +60,28 @@ TEST(Memory, ViewsShowOneTensor) {
 
 TEST(Memory, KernelsWriteWhatNobodySees) {
   EXPECT_EQ(memory("plan [] load_const r0, c0 alloc_tensor r1, s0 call_kernel k1, [r0, r1] return r0"), "ok");
-  EXPECT_EQ(memory("load_const r0, c0 new_tensor r1, s0 call_kernel k1, [r0, r1] return r1"), "ok");
+  EXPECT_EQ(memory("plan [] load_const r0, c0 new_tensor r1, s0 call_kernel k1, [r0, r1] return r1"), "ok");
   EXPECT_EQ(memory("load_const r0, c0 new_scalar r1, float32 call_kernel k1, [r0, r1] return r1"), "ok");
   EXPECT_THAT(memory("load_const r0, c0 load_const r1, c0 call_kernel k1, [r0, r1] return r1"),
               HasSubstr("r1 is written by the kernel, but others may see it"));
-  EXPECT_THAT(memory("load_const r0, c0 new_tensor r1, s0 copy r2, r1 call_kernel k1, [r0, r1] kill r2 return r1"),
-              HasSubstr("r1 is written by the kernel, but others may see it"));
-  EXPECT_THAT(memory("load_const r0, c0 new_tensor r1, s0 alias r2, r1 call_kernel k1, [r0, r2] return r1"),
+  EXPECT_THAT(
+      memory("plan [] load_const r0, c0 new_tensor r1, s0 copy r2, r1 call_kernel k1, [r0, r1] kill r2 return r1"),
+      HasSubstr("r1 is written by the kernel, but others may see it"));
+  EXPECT_THAT(memory("plan [] load_const r0, c0 new_tensor r1, s0 alias r2, r1 call_kernel k1, [r0, r2] return r1"),
               HasSubstr("r2 is written by the kernel, but others may see it"));
-  EXPECT_THAT(memory("load_const r0, c0 new_tensor r1, s0 call_packed r2, \"host.read\", [r1] call_kernel k1, [r0, r1] "
-                     "kill r2 return r1"),
-              HasSubstr("r1 is written by the kernel, but others may see it"));
-  EXPECT_THAT(memory("new_tensor r1, s0 call_kernel k1, [r1, r1] return r1"), HasSubstr("r1 and r1 overlap"));
+  EXPECT_THAT(
+      memory("plan [] load_const r0, c0 new_tensor r1, s0 call_packed r2, \"host.read\", [r1] call_kernel k1, [r0, r1] "
+             "kill r2 return r1"),
+      HasSubstr("r1 is written by the kernel, but others may see it"));
+  EXPECT_THAT(memory("plan [] new_tensor r1, s0 call_kernel k1, [r1, r1] return r1"), HasSubstr("r1 and r1 overlap"));
   EXPECT_THAT(memory("load_dim r2, 1 plan [r2] alloc_tensor r0, s0 alloc_view r1, r0, s1 call_kernel k1, [r0, r1] "
                      "return r2"),
               HasSubstr("r0 and r1 overlap"));
-  EXPECT_THAT(memory("new_tensor r1, s0 call_kernel k1, [r1] return r1"), HasSubstr("1 inputs and 1 outputs, not 1"));
-  EXPECT_THAT(memory("load_const r0, c1 new_tensor r1, s0 call_kernel k1, [r0, r1] return r1"),
+  EXPECT_THAT(memory("plan [] new_tensor r1, s0 call_kernel k1, [r1] return r1"),
+              HasSubstr("1 inputs and 1 outputs, not 1"));
+  EXPECT_THAT(memory("plan [] load_const r0, c1 new_tensor r1, s0 call_kernel k1, [r0, r1] return r1"),
               HasSubstr("r0 holds String, a kernel takes tensors or scalars"));
-  EXPECT_THAT(memory("new_tensor r0, s4 new_tensor r1, s0 call_kernel k1, [r0, r1] kill r0 return r1"),
+  EXPECT_THAT(memory("plan [] new_tensor r0, s4 new_tensor r1, s0 call_kernel k1, [r0, r1] kill r0 return r1"),
               HasSubstr("r0 holds Tensor string"));
 }
 
@@ -96,7 +100,7 @@ kernel k0 = prim_func 1 -> 1 of 0
 func @main exported params 0 registers 3 {{
   signature fn() -> Tensor[(2,), float32]
   storage s0 = float32 (2,)
-  code load_const r0, {} new_tensor r1, s0 call_kernel k0, [r0, r1] return r1
+  code plan [] load_const r0, {} new_tensor r1, s0 call_kernel k0, [r0, r1] return r1
 }}
 )",
                                          operand));
