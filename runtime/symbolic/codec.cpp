@@ -90,6 +90,32 @@ class Decoder {
   const SymVarTable& vars_;
 };
 
+void encode_info(ByteWriter& out, const StructInfo& info, SymVarTable& vars, uint32_t depth) {
+  if (!info) fail(ErrorCode::Internal, "a StructInfo to be encoded is null");
+  if (depth > kMaxInfoDepth) fail(ErrorCode::Unsupported, "a StructInfo is nested deeper than {}", kMaxInfoDepth);
+  uint8_t present = 0;
+  if (info->rank) present |= kRank;
+  if (info->dims) present |= kDims;
+  if (info->shape_var) present |= kShapeVar;
+  if (info->value) present |= kValue;
+  if (info->has_params) present |= kParams;
+  if (info->pure) present |= kPure;
+  if (info->result) present |= kResult;
+  out.put(info->kind);
+  out.put(info->dtype);
+  out.put(present);
+  if (info->rank) out.put(*info->rank);
+  if (info->dims) {
+    out.put(static_cast<uint32_t>(info->dims->size()));
+    for (const PrimExpr& dim : *info->dims) encode(out, dim, vars);
+  }
+  if (info->shape_var) out.put(vars.id_of(info->shape_var));
+  if (info->value) encode(out, *info->value, vars);
+  out.put(static_cast<uint32_t>(info->fields.size()));
+  for (const StructInfo& field : info->fields) encode_info(out, field, vars, depth + 1);
+  if (info->result) encode_info(out, info->result, vars, depth + 1);
+}
+
 }  // namespace
 
 uint32_t SymVarTable::id_of(const SymVar& var) {
@@ -119,30 +145,7 @@ void encode(ByteWriter& out, const PrimExpr& expr, SymVarTable& vars) {
 
 PrimExpr decode_prim_expr(ByteReader& in, const SymVarTable& vars) { return Decoder(in, vars).expr(1); }
 
-void encode(ByteWriter& out, const StructInfo& info, SymVarTable& vars) {
-  if (!info) fail(ErrorCode::Internal, "a StructInfo to be encoded is null");
-  uint8_t present = 0;
-  if (info->rank) present |= kRank;
-  if (info->dims) present |= kDims;
-  if (info->shape_var) present |= kShapeVar;
-  if (info->value) present |= kValue;
-  if (info->has_params) present |= kParams;
-  if (info->pure) present |= kPure;
-  if (info->result) present |= kResult;
-  out.put(info->kind);
-  out.put(info->dtype);
-  out.put(present);
-  if (info->rank) out.put(*info->rank);
-  if (info->dims) {
-    out.put(static_cast<uint32_t>(info->dims->size()));
-    for (const PrimExpr& dim : *info->dims) encode(out, dim, vars);
-  }
-  if (info->shape_var) out.put(vars.id_of(info->shape_var));
-  if (info->value) encode(out, *info->value, vars);
-  out.put(static_cast<uint32_t>(info->fields.size()));
-  for (const StructInfo& field : info->fields) encode(out, field, vars);
-  if (info->result) encode(out, info->result, vars);
-}
+void encode(ByteWriter& out, const StructInfo& info, SymVarTable& vars) { encode_info(out, info, vars, 1); }
 
 StructInfo decode_struct_info(ByteReader& in, const SymVarTable& vars) { return Decoder(in, vars).info(1); }
 

@@ -25,6 +25,7 @@ class SymVarTable {
 
 // Reading checks every number, limits the nesting of expressions (kMaxExprDepth) and of StructInfo (2048), and accepts
 // of a StructInfo only the parts that belong to its kind: CorruptFile otherwise.
+// Writing a StructInfo that is nested deeper is Unsupported.
 void encode(ByteWriter& out, const PrimExpr& expr, SymVarTable& vars);
 PrimExpr decode_prim_expr(ByteReader& in, const SymVarTable& vars);
 void encode(ByteWriter& out, const StructInfo& info, SymVarTable& vars);
