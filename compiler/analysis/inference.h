@@ -1,16 +1,22 @@
 #pragma once
 #include <map>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "compiler/analysis/polymorphism.h"
 #include "compiler/ir/diagnostics.h"
 #include "compiler/ir/module.h"
+#include "compiler/ir/op.h"
 
 namespace ingot::analysis {
 
 // The walk behind `infer`, one per module. Expressions are rebuilt with their StructInfo; see infer.h for the contract.
+//
+// The parameters of a function literal that nobody calls by name are fixed by its uses elsewhere. What a use tells is
+// kept in `solved_`, and the walk begins anew: each round knows at least one parameter more than the one before.
 class Inference {
  public:
   Inference(const ir::Module& module, ir::Diagnostics& diagnostics) : module_(&module), diagnostics_(&diagnostics) {}
@@ -18,51 +24,117 @@ class Inference {
 
  private:
   using SymVars = std::unordered_set<const SymVarNode*>;
+  using Dims = std::unordered_map<const SymVarNode*, PrimExpr>;
+
+  // A function of the module, an original one or an instance of a polymorphic one.
+  struct Global {
+    ir::Definition definition;
+    enum class State : uint8_t { New, Running, Done } state = State::New;
+    ir::FunctionRef typed;
+    StructInfo result;                             // what the walk knows while it runs
+    bool asked = false;                            // for the result, before it was known
+    bool polymorphic = false;                      // stands for its instances
+    std::map<std::string, std::string> instances;  // by key of the arguments: names
+  };
+  // A let-bound function whose parameters are open: each kind of arguments gets a binding of its own.
+  struct Local {
+    const ir::Function* function;
+    ir::VarRef var;
+    SymVars scope;
+    bool dataflow;
+    std::map<std::string, ir::VarRef> instances;
+    std::vector<ir::Binding> bindings;  // of the instances, inner ones first
+  };
+  // What surrounds the place that is walked.
+  struct Context {
+    std::vector<ir::Binding>* into = nullptr;  // bindings of the block at hand
+    bool dataflow = false;
+    bool must_be_pure = false;
+    ir::Span here;
+  };
 
   // The StructInfo of a value about which nothing is known because something was wrong, or because the function that
   // gives it is still being inferred. What depends on it is not looked at.
   static const StructInfo& unknown();
   static bool is_unknown(const StructInfo& info) { return info == unknown(); }
-
-  // inference.cpp: functions, sequences, bindings, leaves
-  StructInfo signature(const std::string& name, const ir::Span& use);
-  ir::FunctionRef function(const ir::Function& f, const ir::Var* self);
-  ir::Expr sequence(const ir::Seq& seq, const StructInfo& expected);
-  void binding(const ir::Binding& binding, std::vector<ir::Binding>& into);
-  ir::Expr value(const ir::Binding& binding, std::vector<ir::Binding>& into);
-  ir::Expr leaf(const ir::Expr& e, const StructInfo& expected = nullptr);
-  ir::Expr literal(const ir::Constant& constant, DType dtype);
-  ir::Expr logical(const ir::If& e, const ir::Expr& left, std::vector<ir::Binding>& into);
-  ir::Expr branch(const ir::If& e, const StructInfo& expected, std::vector<ir::Binding>& into);
-  ir::Expr projection(const ir::TupleGetItem& e);
-  StructInfo result_of(const ir::Function& f, const ir::Expr& body);
-  void see(const StructInfo& info);
-  StructInfo in_scope(const StructInfo& info, const SymVars& scope) const;
-
-  // inference_calls.cpp
-  ir::Expr call(const ir::Call& e);
-  ir::Expr call_operator(const ir::Call& e, const ir::OpExpr& op);
-  ir::Expr call_function(const ir::Call& e, const ir::Expr& callee, const StructInfo& func);
-  void adapt_operands(const ir::Call& e, const ir::Op& op, std::vector<ir::Expr>& args);
-  static void unify(const StructInfo& param, const StructInfo& arg, const SymVars& free,
-                    std::unordered_map<const SymVarNode*, PrimExpr>& map);
-  bool expect(const StructInfo& given, const StructInfo& expected, const ir::Span& span, const std::string& what,
-              ErrorCode mismatch);
-
+  static bool mentions_unknown(const StructInfo& info);
   static ir::Expr typed(std::shared_ptr<ir::ExprNode> node, StructInfo info) {
     node->info = std::move(info);
     return node;
   }
 
+  // inference.cpp: the module, functions, sequences, bindings
+  ir::Module walk();
+  void complete(Global& global);
+  StructInfo signature(const std::string& name, const ir::Span& use);
+  ir::FunctionRef function(const ir::Function& f, const ir::Var* self, SymVars* generic = nullptr);
+  ir::Expr sequence(const ir::Seq& seq, const StructInfo& expected);
+  void binding(const ir::Binding& binding, const StructInfo& expected);
+  StructInfo annotation_of(const ir::Var& param) const;
+  bool is_open(const ir::Function& f) const;
+  void see(const StructInfo& info);
+  StructInfo in_scope(const StructInfo& info, const SymVars& scope) const;
+  ir::VarRef bind_cast(const ir::Expr& value, const StructInfo& cast, const std::string& name);
+
+  // inference_values.cpp: what stands behind a binding
+  ir::Expr value(const ir::Expr& e, const StructInfo& expected, const ir::Binding& b);
+  ir::Expr leaf(const ir::Expr& e, const StructInfo& expected = nullptr);
+  ir::Expr variable(const ir::Expr& e, const StructInfo& expected);
+  ir::Expr literal(const ir::Constant& constant, DType dtype);
+  const ir::Constant* literal_of(const ir::Expr& e) const;
+  ir::Expr branch(const ir::If& e, const StructInfo& expected);
+  ir::Expr short_circuit(const ir::If& e, const ir::Expr& left);
+  ir::Expr condition(const ir::Expr& e);
+  ir::Expr projection(const ir::TupleGetItem& e);
+
+  // inference_calls.cpp
+  ir::Expr call(const ir::Call& e, const StructInfo& expected);
+  ir::Expr call_function(const ir::Call& e, ir::Expr callee, std::vector<ir::Expr> args);
+  std::vector<ir::Expr> arguments(const ir::Call& e, const StructInfo& func);
+  bool solve_holes(const StructInfo& func, const std::vector<ir::Expr>& args);
+  static void unify(const StructInfo& param, const StructInfo& arg, const SymVars& free, Dims& map);
+  bool expect(const StructInfo& given, const StructInfo& expected, const ir::Span& span, const std::string& what);
+  void require_pure(bool pure, const ir::Span& span, const std::string& what);
+  const ir::Span& place(const ir::Span& span) const { return span.line != 0 || span.node ? span : context_.here; }
+
+  // inference_operators.cpp
+  ir::Expr call_operator(const ir::Call& e, const ir::Op& op, const StructInfo& expected);
+  std::vector<DType> contexts(const std::vector<ir::Expr>& args, const ir::Call& e, const StructInfo& expected) const;
+  ir::Expr with_dims(const ir::Expr& arg);
+  void check_call_tir(const ir::Call& e, const std::vector<ir::Expr>& args);
+
+  // inference_generic.cpp: functions with open parameters
+  struct Instance {
+    std::string key;
+    ir::FunctionRef function;
+  };
+  std::vector<ir::Expr> open_arguments(const ir::Call& e, const ir::Function& f);
+  std::optional<Instance> instantiate(const ir::Call& e, const ir::Function& f, const std::string& name,
+                                      const std::vector<ir::Expr>& args);
+  ir::Expr call_global_generic(const ir::Call& e, Global& global);
+  ir::Expr call_local_generic(const ir::Call& e, Local& local);
+  StructInfo holes_of(const ir::Function& f);
+  void check_relations(const ir::Call& e, const ir::Function& f, const std::vector<ir::Expr>& args);
+
   const ir::Module* module_;
   ir::Diagnostics* diagnostics_;
-  std::map<std::string, ir::FunctionRef, std::less<>> done_;
-  std::unordered_set<std::string> in_progress_;
+  std::map<std::string, Global, std::less<>> globals_;
+  std::vector<std::string> order_;  // of the result's definitions
   // Variables that stand for an open literal: it takes the dtype of each use.
   std::unordered_map<const ir::Var*, ir::Expr> literals_;
   // Of variables bound to function literals: the shape variables that each call binds anew.
   std::unordered_map<const ir::Var*, SymVars> generic_;
+  std::unordered_map<const ir::Var*, std::unique_ptr<Local>> locals_;
+  // Variables of unknown dimensions, by the match_cast that names them.
+  std::unordered_map<const ir::Var*, ir::VarRef> named_;
+  std::unordered_map<const SymVarNode*, const ir::Var*> holes_;
+  std::unordered_map<const ir::Var*, StructInfo> solved_;
+  std::unordered_map<const ir::Var*, const ir::Var*> origin_;
+  std::vector<ir::FunctionRef> copies_;  // keeps alive what the maps point to
+  std::vector<ir::Span> unsolved_;       // functions that are passed on with open parameters
+  bool again_ = false;
   SymVars scope_;
+  Context context_;
 };
 
 }  // namespace ingot::analysis

@@ -1,166 +1,159 @@
 #include <algorithm>
 
 #include "compiler/analysis/inference.h"
-#include "compiler/analysis/literals.h"
-#include "compiler/ir/op.h"
 
 namespace ingot::analysis {
 
 using namespace ir;
 
-Expr Inference::call(const Call& e) {
-  if (const auto* op = as<OpExpr>(e.callee)) return call_operator(e, *op);
+Expr Inference::call(const Call& e, const StructInfo& expected) {
+  if (const auto* op = as<OpExpr>(e.callee)) return call_operator(e, *op->op, expected);
+  if (const auto* global = as<GlobalVar>(e.callee)) {
+    const auto found = globals_.find(global->name);
+    if (found != globals_.end() && found->second.polymorphic) return call_global_generic(e, found->second);
+  }
+  if (const auto* var = as<Var>(e.callee)) {
+    const auto found = locals_.find(var);
+    if (found != locals_.end()) return call_local_generic(e, *found->second);
+  }
   Expr callee = leaf(e.callee);
-  const StructInfo func = callee->info;
-  return call_function(e, callee, func);
+  std::vector<Expr> args = arguments(e, callee->info);
+  return call_function(e, std::move(callee), std::move(args));
 }
 
-// Literals among the operands take the dtype of the first operand that is none.
-void Inference::adapt_operands(const Call& e, const Op& op, std::vector<Expr>& args) {
-  const auto literal_of = [&](const Expr& arg) -> const Constant* {
-    if (const auto* var = as<Var>(arg))
-      if (const auto found = literals_.find(var); found != literals_.end()) return as<Constant>(found->second);
-    return is_open_literal(arg) ? as<Constant>(arg) : nullptr;
-  };
-  // The condition of where() is no context for the values.
-  const size_t first = op.name == "where" ? 1 : 0;
-  DType context = DType::None;
-  bool decimals = false;
-  for (size_t i = 0; i < e.args.size(); ++i) {
-    const Constant* literal = literal_of(e.args[i]);
-    decimals = decimals || (literal != nullptr && !is_integer(literal->data->dtype));
-    args.push_back(literal == nullptr ? leaf(e.args[i]) : nullptr);
-    if (literal == nullptr && i >= first && context == DType::None && args[i]->info->kind == InfoKind::Tensor)
-      context = args[i]->info->dtype;
-  }
-  // Literals among themselves: a decimal makes the integers decimals.
-  if (context == DType::None && decimals) context = DType::Float32;
-  for (size_t i = 0; i < e.args.size(); ++i)
-    if (args[i] == nullptr) {
-      const Constant& literal_arg = *literal_of(e.args[i]);
-      args[i] = literal(literal_arg, context == DType::None ? default_dtype(literal_arg) : context);
-    }
-}
-
-Expr Inference::call_operator(const Call& e, const OpExpr& op) {
+// Literals among the arguments take what the parameters ask for.
+std::vector<Expr> Inference::arguments(const Call& e, const StructInfo& func) {
+  const bool params = func->kind == InfoKind::Func && func->has_params && func->fields.size() == e.args.size();
   std::vector<Expr> args;
-  adapt_operands(e, *op.op, args);
-  std::vector<StructInfo> infos;
-  bool known = true;
-  const auto all_known = [](const auto& self, const StructInfo& info) -> bool {
-    return !is_unknown(info) &&
-           (info->kind != InfoKind::Tuple ||
-            std::ranges::all_of(info->fields, [&](const StructInfo& field) { return self(self, field); }));
-  };
-  for (const auto& arg : args) {
-    infos.push_back(arg->info);
-    known = known && all_known(all_known, arg->info);
-  }
-  StructInfo result = unknown();
-  if (known) {
-    try {
-      result = op.op->infer(CallSite(*op.op, args, infos, e.attrs, e.info_args));
-    } catch (const Error& error) {
-      diagnostics_->error(error.code(), e.span, error.what(), {}, error.rule());
-    }
-  }
-  auto typed_call = std::make_shared<Call>(e.callee, std::move(args), e.attrs, e.info_args, e.span);
-  typed_call->kernel = e.kernel;
-  return typed(std::move(typed_call), std::move(result));
+  for (size_t i = 0; i < e.args.size(); ++i) args.push_back(leaf(e.args[i], params ? func->fields[i] : nullptr));
+  return args;
 }
 
 // Matches variables of a parameter that stand alone with what the argument has in their place.
-void Inference::unify(const StructInfo& param, const StructInfo& arg, const SymVars& free,
-                      std::unordered_map<const SymVarNode*, PrimExpr>& map) {
-  if (is_unknown(arg) || param->kind != arg->kind) return;
-  if (param->kind == InfoKind::Tuple)
-    for (size_t i = 0; i < std::min(param->fields.size(), arg->fields.size()); ++i)
-      unify(param->fields[i], arg->fields[i], free, map);
+void Inference::unify(const StructInfo& param, const StructInfo& arg, const SymVars& free, Dims& map) {
+  if (is_unknown(arg) || is_unknown(param) || param->kind != arg->kind) return;
   const auto bind = [&](const PrimExpr& to, const PrimExpr& from) {
     if (to.op() == PrimOp::Var && free.contains(to.var().get())) map.emplace(to.var().get(), from);
   };
   if (param->dims && arg->dims && param->dims->size() == arg->dims->size())
     for (size_t i = 0; i < param->dims->size(); ++i) bind((*param->dims)[i], (*arg->dims)[i]);
   if (param->value && arg->value) bind(*param->value, *arg->value);
+  for (size_t i = 0; i < std::min(param->fields.size(), arg->fields.size()); ++i)
+    unify(param->fields[i], arg->fields[i], free, map);
 }
 
-// Reports what is certainly wrong, warns of what must be checked at run time. False where it is wrong.
-bool Inference::expect(const StructInfo& given, const StructInfo& expected, const Span& span, const std::string& what,
-                       ErrorCode mismatch) {
-  const Compatibility fits = is_compatible(given, expected);
-  if (fits == Compatibility::Incompatible) {
-    const bool same_kind =
-        given->kind == expected->kind &&
-        (given->dtype == expected->dtype || given->dtype == DType::None || expected->dtype == DType::None) &&
-        given->kind != InfoKind::Tuple && given->kind != InfoKind::Func;
-    const bool dtypes_differ = given->kind == InfoKind::Tensor && expected->kind == InfoKind::Tensor && !same_kind;
-    diagnostics_->error(same_kind ? mismatch : ErrorCode::TypeError, span,
-                        fmt::format("{} is {}, expected {}", what, to_text(given), to_text(expected)),
-                        dtypes_differ ? fmt::format("cast it: cast(..., dtype={})", dtype_name(expected->dtype)) : "");
-    return false;
+// Reports what is certainly wrong, and warns of what must be checked at run time. False where it is wrong.
+bool Inference::expect(const StructInfo& given, const StructInfo& expected, const Span& span, const std::string& what) {
+  switch (is_compatible(given, expected)) {
+    case Compatibility::Compatible:
+      return true;
+    case Compatibility::Possibly:
+      diagnostics_->warning(
+          ErrorCode::TypeError, span,
+          fmt::format("{} is {}; that it is {} is checked at run time", what, to_text(given), to_text(expected)),
+          "a match_cast says so");
+      return true;
+    case Compatibility::Incompatible:
+      break;
   }
+  const bool same_kind = given->kind == expected->kind;
+  const bool dtypes_differ = same_kind && given->kind == InfoKind::Tensor && given->dtype != DType::None &&
+                             expected->dtype != DType::None && given->dtype != expected->dtype;
+  const bool shapes_differ =
+      same_kind && !dtypes_differ && (given->kind == InfoKind::Tensor || given->kind == InfoKind::Shape);
+  diagnostics_->error(shapes_differ ? ErrorCode::ShapeMismatch : ErrorCode::TypeError, span,
+                      fmt::format("{} is {}, expected {}", what, to_text(given), to_text(expected)),
+                      dtypes_differ ? fmt::format("cast it: cast(..., dtype={})", dtype_name(expected->dtype)) : "");
+  return false;
+}
+
+void Inference::require_pure(bool pure, const Span& span, const std::string& what) {
+  if (pure) return;
+  if (context_.dataflow)
+    diagnostics_->error(ErrorCode::WellFormedness, span,
+                        fmt::format("{} is impure and may not be called inside a dataflow block", what),
+                        "move the call behind the block", 7);
+  else if (context_.must_be_pure)
+    diagnostics_->error(ErrorCode::TypeError, span,
+                        fmt::format("{} is impure, the function that calls it is pure", what),
+                        "mark the function 'impure', or give it attrs {force_pure=True}");
+}
+
+// Tells the parameters of function literals whose types were open what they take. True where the call has some.
+bool Inference::solve_holes(const StructInfo& func, const std::vector<Expr>& args) {
+  std::vector<std::pair<const Var*, size_t>> open;
+  for (size_t i = 0; i < func->fields.size(); ++i) {
+    const StructInfo& param = func->fields[i];
+    if (param->kind != InfoKind::Object || !param->shape_var) continue;
+    const auto hole = holes_.find(param->shape_var.get());
+    if (hole != holes_.end()) open.emplace_back(hole->second, i);
+  }
+  if (open.empty()) return false;
+  std::vector<StructInfo> infos;
+  for (const Expr& arg : args) {
+    if (mentions_unknown(arg->info)) return true;
+    infos.push_back(arg->info);
+  }
+  const Generalized general = generalize(infos);
+  for (const auto& [param, i] : open) again_ = solved_.emplace(param, general.infos[i]).second || again_;
   return true;
 }
 
-Expr Inference::call_function(const Call& e, const Expr& callee, const StructInfo& func) {
-  std::vector<Expr> args;
-  const bool is_func = !is_unknown(func) && func->kind == InfoKind::Func;
-  const auto finish = [&](StructInfo result) {
-    return typed(std::make_shared<Call>(callee, std::move(args), e.attrs, e.info_args, e.span), std::move(result));
-  };
-  if (!is_func || !func->has_params) {
-    for (const auto& arg : e.args) args.push_back(leaf(arg));
-    if (is_unknown(func)) return finish(unknown());
-    if (is_func) return finish(func->result);
-    if (func->kind != InfoKind::Object) {
-      diagnostics_->error(ErrorCode::TypeError, e.span,
-                          fmt::format("{} is called, but it is no function", to_text(func)));
-      return finish(unknown());
-    }
-    return finish(object_info());
-  }
-
+Expr Inference::call_function(const Call& e, Expr callee, std::vector<Expr> args) {
+  const StructInfo func = callee->info;
+  const Span& span = place(e.span);
   const auto* global = as<GlobalVar>(callee);
   const auto* var = as<Var>(callee);
-  const std::string name = global != nullptr ? "@" + global->name : var != nullptr ? "%" + var->name : "the function";
-  if (func->fields.size() != e.args.size()) {
-    for (const auto& arg : e.args) args.push_back(leaf(arg));
-    diagnostics_->error(ErrorCode::ArityMismatch, e.span,
-                        fmt::format("{} takes {} arguments, {} are given", name, func->fields.size(), e.args.size()));
+  const auto* packed = as<ExternFunc>(callee);
+  const std::string name = global != nullptr                      ? "@" + global->name
+                           : packed != nullptr                    ? fmt::format("extern(\"{}\")", packed->name)
+                           : var != nullptr && !var->name.empty() ? "%" + var->name
+                                                                  : "the function";
+  const auto finish = [&](StructInfo result) {
+    return typed(std::make_shared<Call>(std::move(callee), std::move(args), e.attrs, std::vector<StructInfo>{}, e.span),
+                 std::move(result));
+  };
+  if (is_unknown(func)) return finish(unknown());
+  if (func->kind == InfoKind::Object) {
+    require_pure(false, span, name);
+    return finish(object_info());
+  }
+  if (func->kind != InfoKind::Func) {
+    diagnostics_->error(ErrorCode::TypeError, span, fmt::format("{} is {} and cannot be called", name, to_text(func)));
     return finish(unknown());
   }
+  require_pure(func->pure, span, name);
+  if (!func->has_params) return finish(in_scope(func->result, scope_));
+  if (func->fields.size() != args.size()) {
+    diagnostics_->error(ErrorCode::ArityMismatch, span,
+                        fmt::format("{} takes {} arguments, {} are given", name, func->fields.size(), args.size()));
+    return finish(unknown());
+  }
+  if (solve_holes(func, args)) return finish(unknown());
   SymVars free;
-  const auto known_generic = var != nullptr ? generic_.find(var) : generic_.end();
-  if (known_generic != generic_.end()) {
-    free = known_generic->second;
+  if (const auto known = var != nullptr ? generic_.find(var) : generic_.end(); known != generic_.end()) {
+    free = known->second;
   } else {
     for (const auto& param : func->fields)
       for_each_binding_var(param, [&](const SymVar& sym) {
         if (global != nullptr || !scope_.contains(sym.get())) free.insert(sym.get());
       });
   }
-  std::unordered_map<const SymVarNode*, PrimExpr> map;
-  for (size_t i = 0; i < e.args.size(); ++i) {
-    args.push_back(leaf(e.args[i], func->fields[i]));
-    unify(func->fields[i], args[i]->info, free, map);
-  }
-  const auto substitution = [&](const SymVar& sym) -> std::optional<PrimExpr> {
-    const auto found = map.find(sym.get());
-    return found == map.end() ? std::nullopt : std::optional(found->second);
-  };
+  Dims map;
+  for (size_t i = 0; i < args.size(); ++i) unify(func->fields[i], args[i]->info, free, map);
   const auto translate = [&](const StructInfo& info) {
     // What was not matched says nothing at this call.
     const StructInfo matched =
         erase_vars(info, [&](const SymVar& sym) { return map.contains(sym.get()) || !free.contains(sym.get()); });
-    return ingot::substitute(matched, substitution);
+    return ingot::substitute(matched, [&](const SymVar& sym) -> std::optional<PrimExpr> {
+      const auto found = map.find(sym.get());
+      return found == map.end() ? std::nullopt : std::optional(found->second);
+    });
   };
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (is_unknown(args[i]->info)) continue;
-    const Span& span = args[i]->span.line != 0 ? args[i]->span : e.span;
-    expect(args[i]->info, translate(func->fields[i]), span, fmt::format("argument {} of {}", i, name),
-           ErrorCode::ShapeMismatch);
-  }
-  if (is_unknown(func->result)) return finish(unknown());
+  for (size_t i = 0; i < args.size(); ++i)
+    if (!mentions_unknown(args[i]->info) && !mentions_unknown(func->fields[i]))
+      expect(args[i]->info, translate(func->fields[i]), span, fmt::format("argument {} of {}", i, name));
+  if (mentions_unknown(func->result)) return finish(func->result);
   return finish(in_scope(translate(func->result), scope_));
 }
 

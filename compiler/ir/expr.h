@@ -103,7 +103,8 @@ struct Tuple final : ExprNode {
   std::vector<Expr> fields;
 };
 
-// var := value; with `cast`, a match_cast of the value to that StructInfo, which binds new symbolic variables.
+// var := value, never null (a name is empty where the program gives none); with `cast`, a match_cast of the value to
+// that StructInfo, which binds new symbolic variables.
 struct Binding {
   VarRef var;
   Expr value;

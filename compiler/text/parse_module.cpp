@@ -1,8 +1,9 @@
-#include <algorithm>
+#include <cstdio>
 
 #include <fmt/format.h>
 
 #include "compiler/text/parser_state.h"
+#include "runtime/tir/text.h"
 
 namespace ingot::text {
 
@@ -48,10 +49,32 @@ void Parser::definition(ir::Module& module) {
   module.set({name.text, std::static_pointer_cast<const ir::Function>(function_node), nullptr, exported, span});
 }
 
-void Parser::prim_func(ir::Module&, bool) {
+void Parser::prim_func(ir::Module& module, bool exported) {
   const ir::Span span = span_of(peek());
-  take();
-  fail_at(span, "prim_funcs in texts cannot be read yet", {}, ErrorCode::Unsupported);
+  size_t offset = peek().offset;
+  try {
+    auto func = std::make_shared<const tir::PrimFunc>(tir::parse(source_->text, offset));
+    while (peek().kind != TokenKind::End && peek().offset < offset) take();
+    if (module.find(func->name) != nullptr)
+      diagnostics_.error(ErrorCode::TypeError, span, fmt::format("@{} is defined twice", func->name));
+    else
+      module.set({func->name, nullptr, func, exported, span});
+  } catch (const Error& error) {
+    // The message begins with "line:column: ".
+    std::string_view message = error.what();
+    ir::Span place = span;
+    uint32_t line = 0;
+    uint32_t column = 0;
+    int read = 0;
+    if (std::sscanf(error.what(), "%u:%u: %n", &line, &column, &read) == 2 && read > 0) {
+      place.line = line;
+      place.column = column;
+      place.length = 1;
+      message.remove_prefix(static_cast<size_t>(read));
+    }
+    take();
+    fail_at(place, std::string(message), {}, error.code());
+  }
 }
 
 // `name: Kind` or `name`, up to the closing bracket.

@@ -42,12 +42,28 @@ PrimExpr combine(const std::string& op, const PrimExpr& a, const PrimExpr& b) {
   return PrimExpr::make(op == "&&" ? PrimOp::And : PrimOp::Or, {a, b});
 }
 
+// A dtype of a width that there is not.
+bool looks_like_dtype(std::string_view word) {
+  for (const std::string_view stem : {"int", "uint", "float", "bfloat"})
+    if (word.starts_with(stem) && word.size() > stem.size() &&
+        word.substr(stem.size()).find_first_not_of("0123456789x") == std::string_view::npos && word[stem.size()] != 'x')
+      return true;
+  return false;
+}
+
 constexpr uint32_t kUnknownRank = UINT32_MAX;
 
 }  // namespace
 
-std::optional<DType> Parser::dtype_name_here() const {
-  return peek().kind == TokenKind::Identifier ? dtype_of_word(peek().text) : std::nullopt;
+std::optional<DType> Parser::dtype_name_here() {
+  if (peek().kind != TokenKind::Identifier) return std::nullopt;
+  const auto dtype = dtype_of_word(peek().text);
+  if (!dtype && looks_like_dtype(peek().text) && sym_vars_.find(peek().text) == nullptr) {
+    diagnostics_.error(ErrorCode::WellFormedness, span_of(peek()), fmt::format("there is no dtype {}", peek().text),
+                       "integers have 8, 16, 32 or 64 bits, floats 16, 32 or 64, in single lanes", 20);
+    throw SyntaxError{};
+  }
+  return dtype;
 }
 
 SymVar Parser::sym_var(const std::string& name) {

@@ -87,7 +87,7 @@ class Parser {
   PrimExpr prim_unary();
   PrimExpr prim_primary();
   SymVar sym_var(const std::string& name);  // the one in scope, otherwise a new one
-  std::optional<DType> dtype_name_here() const;
+  std::optional<DType> dtype_name_here();
 
   // parse_expressions.cpp
   Expr expression(int least = 0);

@@ -230,7 +230,8 @@ class Printer {
   void define(const VarRef& var) {
     if (var->shape_symbol) shape_vars_[var->shape_symbol.get()] = var.get();
     out += local(*var);
-    if (var->annotation) out += ": " + info(var->annotation);
+    const StructInfo& shown = options_.types && !var->annotation ? var->info : var->annotation;
+    if (shown) out += ": " + info(shown);
   }
 
   // From behind the name or `fn` to the closing brace.
@@ -247,7 +248,8 @@ class Printer {
       define(f.params[i]);
     }
     out += ')';
-    if (f.result) out += " -> " + info(f.result);
+    const StructInfo& result = options_.types && !f.result && f.info ? f.info->result : f.result;
+    if (result) out += " -> " + info(result);
     for (size_t i = 0; i < f.where.size(); ++i) out += (i == 0 ? " where " : ", ") + f.where[i];
     if (!f.attrs.empty()) {
       out += " attrs {";

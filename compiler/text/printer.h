@@ -8,6 +8,8 @@ namespace ingot::text {
 struct PrintOptions {
   // Constants with more elements are printed as `Constant(..., shape, dtype)`, which does not parse; 0: never.
   size_t most_elements = 0;
+  // Bindings and parameters without annotation show what was inferred as if it were one.
+  bool types = false;
 };
 
 // The one canonical form of a program: parse(print(m)) equals m structurally. Calls of operators by name, one binding a

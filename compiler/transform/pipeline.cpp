@@ -25,12 +25,9 @@ class Runner {
 
   // The mandatory passes that are still missing before a pass that needs `form`.
   void raise_to(ir::Form form) {
+    if (form > ir::Form::Parsed && module_.form == ir::Form::Parsed) (*this)(check_well_formed);
     for (const PassInfo& info : passes())
       if (!info.optional && info.leaves > module_.form && info.leaves <= form) (*this)(info.run);
-    if (form >= ir::Form::Typed && !checked_) {
-      checked_ = true;
-      if (module_.form == ir::Form::Typed) (*this)(check_well_formed);
-    }
   }
 
   ir::Module take() { return std::move(module_); }
@@ -45,7 +42,6 @@ class Runner {
   ir::Module module_;
   PassContext* context_;
   bool check_forms_;
-  bool checked_ = false;
 };
 
 #ifdef NDEBUG
@@ -58,9 +54,9 @@ constexpr bool kAlwaysCheckForms = true;
 
 ir::Module lower(ir::Module module, PassContext& context, bool check_forms) {
   Runner run(std::move(module), context, check_forms || kAlwaysCheckForms);
+  run(check_well_formed);
   run(normalize);
   run(infer_struct_info);
-  run(check_well_formed);
   run(fold_constants);
   run(eliminate_dead);
   run(fold_batch_norm);

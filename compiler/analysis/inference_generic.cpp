@@ -1,0 +1,208 @@
+#include <algorithm>
+
+#include "compiler/analysis/copy_function.h"
+#include "compiler/analysis/inference.h"
+
+namespace ingot::analysis {
+
+using namespace ir;
+
+namespace {
+
+constexpr size_t kMostInstances = 1000;
+
+// Can the shapes be broadcast to one another, as far as they are known?
+bool may_broadcast(const StructInfo& a, const StructInfo& b) {
+  if (!a->dims || !b->dims) return true;
+  const size_t shared = std::min(a->dims->size(), b->dims->size());
+  for (size_t i = 1; i <= shared; ++i) {
+    const auto x = (*a->dims)[a->dims->size() - i].as_const();
+    const auto y = (*b->dims)[b->dims->size() - i].as_const();
+    if (x && y && *x != *y && *x != 1 && *y != 1) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+// Arguments that tell types come first; literals then take what is known.
+std::vector<Expr> Inference::open_arguments(const Call& e, const Function& f) {
+  std::vector<Expr> args(e.args.size());
+  TypeArguments types(f.type_params);
+  for (size_t i = 0; i < e.info_args.size(); ++i) types.set(i, e.info_args[i]);
+  const auto annotation = [&](size_t i) { return i < f.params.size() ? annotation_of(*f.params[i]) : nullptr; };
+  for (size_t i = 0; i < args.size(); ++i)
+    if (literal_of(e.args[i]) == nullptr) {
+      args[i] = leaf(e.args[i], annotation(i));
+      if (const StructInfo a = annotation(i); a != nullptr && !mentions_unknown(args[i]->info))
+        types.match(a, args[i]->info);
+    }
+  for (size_t i = 0; i < args.size(); ++i)
+    if (args[i] == nullptr) {
+      const StructInfo a = annotation(i);
+      args[i] = leaf(e.args[i], a != nullptr ? types.apply(a) : nullptr);
+    }
+  return args;
+}
+
+// The function that the call needs: parameters with the StructInfo of its arguments. Nothing after an error, or where
+// an argument is not known yet.
+std::optional<Inference::Instance> Inference::instantiate(const Call& e, const Function& f, const std::string& name,
+                                                          const std::vector<Expr>& args) {
+  const Span& span = place(e.span);
+  if (args.size() != f.params.size()) {
+    diagnostics_->error(ErrorCode::ArityMismatch, span,
+                        fmt::format("{} takes {} arguments, {} are given", name, f.params.size(), args.size()));
+    return std::nullopt;
+  }
+  if (e.info_args.size() > f.type_params.size()) {
+    diagnostics_->error(ErrorCode::ArityMismatch, span,
+                        fmt::format("{} has {} type parameters, {} type arguments are given", name,
+                                    f.type_params.size(), e.info_args.size()));
+    return std::nullopt;
+  }
+  // Type arguments and arguments lose the caller's dimensions together.
+  std::vector<StructInfo> given = e.info_args;
+  for (const Expr& arg : args) {
+    if (mentions_unknown(arg->info)) return std::nullopt;
+    given.push_back(arg->info);
+  }
+  const Generalized general = generalize(given);
+  TypeArguments types(f.type_params);
+  for (size_t i = 0; i < e.info_args.size(); ++i) types.set(i, general.infos[i]);
+  std::vector<StructInfo> params(args.size());
+  std::vector<size_t> order;
+  for (const bool functions : {false, true})
+    for (size_t i = 0; i < args.size(); ++i)
+      if ((args[i]->info->kind == InfoKind::Func) == functions) order.push_back(i);
+  for (const size_t i : order) {
+    const StructInfo& argument = general.infos[e.info_args.size() + i];
+    const StructInfo annotation = annotation_of(*f.params[i]);
+    if (annotation == nullptr) params[i] = argument;
+    if (annotation != nullptr && !types.match(annotation, argument)) {
+      diagnostics_->error(ErrorCode::TypeError, span,
+                          fmt::format("argument {} of {} is {}, which does not fit its other arguments", i, name,
+                                      to_text(args[i]->info)));
+      return std::nullopt;
+    }
+  }
+  if (const auto* missing = types.missing()) {
+    diagnostics_->error(ErrorCode::TypeError, span,
+                        fmt::format("no argument of {} tells its type parameter {}", name, missing->var->name),
+                        "give it: " + name + "<...>(...)");
+    return std::nullopt;
+  }
+  FunctionRef copy = copy_function(
+      f, [&](const StructInfo& info) { return types.apply(info); }, params, origin_);
+  // An instance has no type parameters left.
+  auto instance = std::make_shared<Function>(copy->params, copy->body, copy->result, f.pure, f.attrs, f.span);
+  copies_.push_back(instance);
+  return Instance{general.key, std::move(instance)};
+}
+
+// Relations of a `where` clause at one call.
+void Inference::check_relations(const Call& e, const Function& f, const std::vector<Expr>& args) {
+  for (const std::string& relation : f.where) {
+    if (relation != "Broadcast" && relation != "Identity") {
+      diagnostics_->error(ErrorCode::TypeError, place(e.span), fmt::format("there is no type relation {}", relation),
+                          "relations are Broadcast and Identity");
+      continue;
+    }
+    for (const Expr& a : args) {
+      if (is_unknown(a->info)) continue;
+      if (a->info->kind != InfoKind::Tensor)
+        diagnostics_->error(ErrorCode::TypeError, place(e.span),
+                            fmt::format("{}: an argument is {}, expected a tensor", relation, to_text(a->info)));
+      for (const Expr& b : args)
+        if (&a < &b && !is_unknown(b->info) &&
+            (relation == "Broadcast" ? !may_broadcast(a->info, b->info)
+                                     : is_compatible(a->info, b->info) == Compatibility::Incompatible))
+          diagnostics_->error(
+              ErrorCode::ShapeMismatch, place(e.span),
+              fmt::format("{} does not hold between {} and {}", relation, to_text(a->info), to_text(b->info)));
+    }
+  }
+}
+
+Expr Inference::call_global_generic(const Call& e, Global& global) {
+  const Function& f = *global.definition.function;
+  const std::string original = global.definition.name;
+  std::vector<Expr> args = open_arguments(e, f);
+  check_relations(e, f, args);
+  const auto instance = instantiate(e, f, "@" + original, args);
+  const auto unknown_call = [&] {
+    return typed(std::make_shared<Call>(e.callee, std::move(args), e.attrs, e.info_args, e.span), unknown());
+  };
+  if (!instance) return unknown_call();
+  const auto [at, added] = global.instances.try_emplace(instance->key);
+  if (added && global.instances.size() > kMostInstances) {
+    global.instances.erase(at);
+    diagnostics_->error(ErrorCode::TypeError, place(e.span),
+                        fmt::format("@{} is called with more than {} kinds of arguments: it calls itself with ever "
+                                    "new ones",
+                                    original, kMostInstances));
+    return unknown_call();
+  }
+  if (added) {
+    // The first instance takes the function's name; `<>` keeps it apart from the function among the keys.
+    std::string name = original;
+    for (size_t i = global.instances.size() - 1; i != 0 && (name == original || globals_.contains(name)); ++i)
+      name = fmt::format("{}_{}", original, i);
+    at->second = name == original ? original + "<>" : name;
+    globals_[at->second].definition = {name, instance->function, nullptr, false, global.definition.span};
+    order_.push_back(at->second);
+  }
+  Global& target = globals_.find(at->second)->second;
+  Expr callee =
+      typed(std::make_shared<GlobalVar>(target.definition.name, e.callee->span), signature(at->second, place(e.span)));
+  return call_function(e, std::move(callee), std::move(args));
+}
+
+Expr Inference::call_local_generic(const Call& e, Local& local) {
+  const Function& f = *local.function;
+  const std::string name = local.var->name.empty() ? "the function" : "%" + local.var->name;
+  std::vector<Expr> args = open_arguments(e, f);
+  check_relations(e, f, args);
+  const auto instance = instantiate(e, f, name, args);
+  const auto unknown_call = [&] {
+    return typed(std::make_shared<Call>(e.callee, std::move(args), e.attrs, e.info_args, e.span), unknown());
+  };
+  if (!instance) return unknown_call();
+  const auto [at, added] = local.instances.try_emplace(instance->key);
+  if (added) {
+    if (local.instances.size() > kMostInstances) {
+      local.instances.erase(at);
+      diagnostics_->error(ErrorCode::TypeError, place(e.span),
+                          fmt::format("{} is called with more than {} kinds of arguments", name, kMostInstances));
+      return unknown_call();
+    }
+    const auto var = std::make_shared<const Var>(local.var->name, nullptr, local.dataflow, local.var->span);
+    at->second = var;
+    const SymVars outer_scope = std::exchange(scope_, local.scope);
+    const auto outer_named = std::exchange(named_, {});
+    FunctionRef inferred = function(*instance->function, var.get());
+    scope_ = outer_scope;
+    named_ = outer_named;
+    var->info = inferred->info;
+    local.bindings.push_back({var, std::move(inferred), nullptr, f.span});
+  }
+  return call_function(e, local.instances.find(instance->key)->second, std::move(args));
+}
+
+// What is known of a function with open parameters that is passed on.
+StructInfo Inference::holes_of(const Function& f) {
+  std::vector<StructInfo> params;
+  for (const auto& param : f.params) {
+    StructInfo annotation = annotation_of(*param);
+    if (annotation == nullptr) {
+      const auto origin = origin_.find(param.get());
+      const SymVar& symbol = shape_symbol(*param);
+      holes_[symbol.get()] = origin == origin_.end() ? param.get() : origin->second;
+      annotation = make_hole(symbol);
+    }
+    params.push_back(std::move(annotation));
+  }
+  return func_info(std::move(params), unknown(), f.pure);
+}
+
+}  // namespace ingot::analysis

@@ -1,0 +1,174 @@
+#include <algorithm>
+
+#include "compiler/analysis/inference.h"
+#include "compiler/analysis/literals.h"
+
+namespace ingot::analysis {
+
+using namespace ir;
+
+namespace {
+
+// Operators that pass their arguments on and need no dimensions of them.
+bool passes_on(std::string_view op) {
+  return op.starts_with("call_") || op == "make_closure" || op == "view" || op == "null_value";
+}
+
+}  // namespace
+
+// Dtypes that literals among the operands may take, the likeliest first: those of the other operands, then what the
+// context of the call asks for.
+std::vector<DType> Inference::contexts(const std::vector<Expr>& args, const Call& e, const StructInfo& expected) const {
+  std::vector<DType> result;
+  const auto add = [&](const StructInfo& info) {
+    if (info->kind == InfoKind::Tensor && info->dtype != DType::None && info->dtype != DType::Bool &&
+        std::ranges::find(result, info->dtype) == result.end())
+      result.push_back(info->dtype);
+  };
+  bool decimals = false;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i] != nullptr) {
+      add(args[i]->info);
+      continue;
+    }
+    decimals = decimals || !is_integer(literal_of(e.args[i])->data->dtype);
+  }
+  if (result.empty() && expected != nullptr && !is_unknown(expected)) add(expected);
+  if (result.empty() && decimals) result.push_back(DType::Float32);
+  result.push_back(DType::None);
+  return result;
+}
+
+// The argument with its dimensions named by a match_cast, where only its rank is known.
+Expr Inference::with_dims(const Expr& arg) {
+  if (const auto* tuple = as<Tuple>(arg)) {
+    std::vector<Expr> fields;
+    std::vector<StructInfo> infos;
+    for (const Expr& field : tuple->fields) {
+      fields.push_back(with_dims(field));
+      infos.push_back(fields.back()->info);
+    }
+    if (fields == tuple->fields) return arg;
+    return typed(std::make_shared<Tuple>(std::move(fields), arg->span), tuple_info(std::move(infos)));
+  }
+  const auto* var = as<Var>(arg);
+  const StructInfoNode& info = *arg->info;
+  const bool shaped = info.kind == InfoKind::Tensor || info.kind == InfoKind::Shape;
+  if (var == nullptr || !shaped || !info.rank || info.dims || *info.rank > kMaxRank) return arg;
+  if (const auto known = named_.find(var); known != named_.end()) return known->second;
+  std::vector<PrimExpr> dims;
+  for (uint32_t i = 0; i < *info.rank; ++i) dims.emplace_back(make_sym_var("d"));
+  const StructInfo cast =
+      info.kind == InfoKind::Tensor ? tensor_info(info.dtype, std::move(dims)) : shape_info(std::move(dims));
+  const VarRef named = bind_cast(arg, cast, var->name);
+  named_[var] = named;
+  return named;
+}
+
+Expr Inference::call_operator(const Call& e, const Op& op, const StructInfo& expected) {
+  const Span& span = place(e.span);
+  std::vector<Expr> args;
+  bool known = true;
+  bool literals = false;
+  for (const Expr& arg : e.args) {
+    if (literal_of(arg) != nullptr) {
+      args.push_back(nullptr);
+      literals = true;
+      continue;
+    }
+    Expr inferred = leaf(arg);
+    known = known && !mentions_unknown(inferred->info);
+    if (known && !passes_on(op.name)) inferred = with_dims(inferred);
+    args.push_back(std::move(inferred));
+  }
+  StructInfo result = unknown();
+  std::vector<Expr> chosen = args;
+  std::optional<Error> error;
+  const std::vector<DType> dtypes = literals ? contexts(args, e, expected) : std::vector<DType>{DType::None};
+  for (const DType dtype : dtypes) {
+    if (!known) break;
+    std::vector<Expr> attempt = args;
+    try {
+      std::vector<StructInfo> infos;
+      for (size_t i = 0; i < attempt.size(); ++i) {
+        if (attempt[i] == nullptr) {
+          const Constant& open = *literal_of(e.args[i]);
+          const DType wanted = dtype != DType::None && can_adapt(open, dtype) ? dtype : default_dtype(open);
+          attempt[i] = adapt(open, wanted);
+          if (attempt[i] == nullptr)
+            fail(ErrorCode::TypeError, "{}: the literal for argument {} is out of the range of {}", op.name, i,
+                 dtype_name(wanted));
+        }
+        infos.push_back(attempt[i]->info);
+      }
+      const CallSite site(op, attempt, infos, e.attrs, e.info_args);
+      result = op.infer(site);
+      require_pure(op.effect == nullptr || op.effect(site) != Effect::Effect, span, std::string(op.name));
+      chosen = std::move(attempt);
+      error.reset();
+      break;
+    } catch (const Error& failure) {
+      if (!error) error = failure;
+    }
+  }
+  for (size_t i = 0; i < chosen.size(); ++i)
+    if (chosen[i] == nullptr) chosen[i] = leaf(e.args[i]);
+  if (error) diagnostics_->error(error->code(), span, error->what(), {}, error->rule());
+  if (!error && known && op.name == "call_tir") check_call_tir(e, chosen);
+  auto typed_call = std::make_shared<Call>(e.callee, std::move(chosen), e.attrs, e.info_args, e.span);
+  typed_call->kernel = e.kernel;
+  return typed(std::move(typed_call), std::move(result));
+}
+
+// call_tir(@f, (inputs...), outputs..., vars): inputs, outputs and scalars against what the prim_func declares.
+void Inference::check_call_tir(const Call& e, const std::vector<Expr>& args) {
+  const Span& span = place(e.span);
+  const auto* global = as<GlobalVar>(args[0]);
+  const auto found = globals_.find(global->name);
+  const auto& prim = found->second.definition.prim_func;
+  if (prim == nullptr) {
+    diagnostics_->error(ErrorCode::TypeError, span, fmt::format("call_tir: @{} is no prim_func", global->name),
+                        "call it directly");
+    return;
+  }
+  const StructInfo& given = args[1]->info;
+  const size_t inputs = prim->params - prim->outputs;
+  if (given->kind != InfoKind::Tuple) {
+    diagnostics_->error(ErrorCode::TypeError, span,
+                        fmt::format("call_tir: the inputs are {}, expected a tuple", to_text(given)),
+                        "write one input as (%x,)");
+    return;
+  }
+  const size_t scalars = args.size() > 2 && args[2]->info->dims ? args[2]->info->dims->size() : 0;
+  const auto count = [&](size_t have, size_t want, const char* what) {
+    if (have != want)
+      diagnostics_->error(ErrorCode::ArityMismatch, span,
+                          fmt::format("call_tir: @{} has {} {}, {} are given", global->name, want, what, have));
+    return have == want;
+  };
+  if (!count(given->fields.size(), inputs, "inputs") || !count(e.info_args.size(), prim->outputs, "outputs") ||
+      !count(scalars, prim->scalars.size(), "scalars"))
+    return;
+  std::vector<StructInfo> infos = given->fields;
+  infos.insert(infos.end(), e.info_args.begin(), e.info_args.end());
+  std::vector<StructInfo> params;
+  SymVars free;
+  for (uint32_t i = 0; i < prim->params; ++i) {
+    params.push_back(tensor_info(prim->buffers[i].dtype, prim->buffers[i].dims));
+    for_each_var(params.back(), [&](const SymVar& sym) { free.insert(sym.get()); });
+  }
+  Dims map;
+  for (size_t i = 0; i < scalars; ++i)
+    if (prim->scalars[i].var->index) map.emplace(prim->scalars[i].var->index.get(), (*args[2]->info->dims)[i]);
+  for (size_t i = 0; i < params.size(); ++i) unify(params[i], infos[i], free, map);
+  for (size_t i = 0; i < params.size(); ++i) {
+    const StructInfo matched =
+        ingot::substitute(erase_vars(params[i], [&](const SymVar& sym) { return map.contains(sym.get()); }),
+                          [&](const SymVar& sym) { return std::optional(map.find(sym.get())->second); });
+    expect(infos[i], matched, span,
+           fmt::format("call_tir: {} {} of @{}", i < inputs ? "input" : "output", i < inputs ? i : i - inputs,
+                       global->name));
+  }
+}
+
+}  // namespace ingot::analysis

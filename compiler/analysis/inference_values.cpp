@@ -1,0 +1,221 @@
+#include "compiler/analysis/inference.h"
+#include "compiler/analysis/literals.h"
+#include "compiler/ops/ops.h"
+
+namespace ingot::analysis {
+
+using namespace ir;
+
+namespace {
+
+bool is_above_rank_0(const StructInfo& info) { return info->kind == InfoKind::Tensor && info->rank && *info->rank > 0; }
+
+}  // namespace
+
+Expr Inference::value(const Expr& e, const StructInfo& expected, const Binding& b) {
+  switch (e->kind) {
+    case ExprKind::Function:
+      return function(*as<Function>(e), b.var.get());
+    case ExprKind::If:
+      return branch(*as<If>(e), expected);
+    case ExprKind::Call:
+      return call(*as<Call>(e), expected);
+    case ExprKind::TupleGetItem:
+      return projection(*as<TupleGetItem>(e));
+    default:
+      return leaf(e, expected);
+  }
+}
+
+// The open literal that the expression is or stands for; null where it is something else.
+const Constant* Inference::literal_of(const Expr& e) const {
+  if (const auto* var = as<Var>(e)) {
+    const auto found = literals_.find(var);
+    return found == literals_.end() ? nullptr : as<Constant>(found->second);
+  }
+  return is_open_literal(e) ? as<Constant>(e) : nullptr;
+}
+
+Expr Inference::literal(const Constant& constant, DType dtype) {
+  if (!can_adapt(constant, dtype)) dtype = default_dtype(constant);
+  if (auto adapted = adapt(constant, dtype)) return adapted;
+  diagnostics_->error(ErrorCode::TypeError, place(constant.span),
+                      fmt::format("the literal is out of the range of {}", dtype_name(dtype)),
+                      "give it a suffix of a wider dtype, such as i64 or f64");
+  return typed(std::make_shared<Constant>(constant.data, false, constant.span), unknown());
+}
+
+Expr Inference::leaf(const Expr& e, const StructInfo& expected) {
+  if (const Constant* open = literal_of(e)) {
+    const bool known = expected != nullptr && expected->kind == InfoKind::Tensor && expected->dtype != DType::None;
+    return literal(*open, known ? expected->dtype : default_dtype(*open));
+  }
+  switch (e->kind) {
+    case ExprKind::Constant: {
+      const auto& constant = *as<Constant>(e);
+      std::vector<PrimExpr> dims(constant.data->dims().begin(), constant.data->dims().end());
+      return typed(std::make_shared<Constant>(constant.data, false, e->span),
+                   tensor_info(constant.data->dtype, std::move(dims)));
+    }
+    case ExprKind::Var:
+      return variable(e, expected);
+    case ExprKind::GlobalVar:
+      return typed(std::make_shared<GlobalVar>(*as<GlobalVar>(e)), signature(as<GlobalVar>(e)->name, place(e->span)));
+    case ExprKind::Tuple: {
+      std::vector<Expr> fields;
+      std::vector<StructInfo> infos;
+      const auto& given = as<Tuple>(e)->fields;
+      for (size_t i = 0; i < given.size(); ++i) {
+        const bool known = expected != nullptr && expected->kind == InfoKind::Tuple && i < expected->fields.size();
+        fields.push_back(leaf(given[i], known ? expected->fields[i] : nullptr));
+        infos.push_back(fields.back()->info);
+      }
+      return typed(std::make_shared<Tuple>(std::move(fields), e->span), tuple_info(std::move(infos)));
+    }
+    case ExprKind::Shape:
+      return typed(std::make_shared<Shape>(*as<Shape>(e)), shape_info(as<Shape>(e)->dims));
+    case ExprKind::PrimValue: {
+      const auto& prim = as<PrimValue>(e)->value;
+      StructInfo info = std::holds_alternative<PrimExpr>(prim) ? prim_info(DType::Int64, std::get<PrimExpr>(prim))
+                        : std::holds_alternative<double>(prim) ? prim_info(DType::Float64)
+                                                               : prim_info(DType::Bool);
+      return typed(std::make_shared<PrimValue>(*as<PrimValue>(e)), std::move(info));
+    }
+    case ExprKind::String:
+      return typed(std::make_shared<String>(*as<String>(e)), object_info());
+    case ExprKind::DataType:
+      return typed(std::make_shared<DataType>(*as<DataType>(e)), object_info());
+    case ExprKind::NullValue:
+      return typed(std::make_shared<NullValue>(e->span), object_info());
+    case ExprKind::ExternFunc: {
+      const auto& results = as<ExternFunc>(e)->results;
+      StructInfo result = results.empty() ? object_info() : results.size() == 1 ? results[0] : tuple_info(results);
+      return typed(std::make_shared<ExternFunc>(*as<ExternFunc>(e)), packed_func_info(std::move(result)));
+    }
+    default:
+      fail(ErrorCode::Internal, "inference met a nested expression in a module of form Normal");
+  }
+}
+
+Expr Inference::variable(const Expr& e, const StructInfo&) {
+  const auto* var = as<Var>(e);
+  if (const auto open = locals_.find(var); open != locals_.end()) {
+    // It escapes: only what it is applied to elsewhere can fix its parameters.
+    unsolved_.push_back(place(open->second->function->span));
+    var->info = holes_of(*open->second->function);
+    return e;
+  }
+  if (var->info == nullptr) {
+    diagnostics_->error(ErrorCode::TypeError, place(e->span), fmt::format("%{} is not defined", var->name));
+    var->info = unknown();
+  }
+  return e;
+}
+
+// What an if asks for: one boolean. Checked at run time where it is not known to be one.
+Expr Inference::condition(const Expr& e) {
+  Expr value = leaf(e);
+  if (mentions_unknown(value->info)) return value;
+  const StructInfo wanted = tensor_info(DType::Bool, std::vector<PrimExpr>{});
+  switch (is_compatible(value->info, wanted)) {
+    case Compatibility::Incompatible:
+      diagnostics_->error(ErrorCode::TypeError, context_.here,
+                          fmt::format("the condition of an if is {}, expected Tensor[(), bool]", to_text(value->info)),
+                          value->info->kind == InfoKind::Tensor && value->info->dtype == DType::Bool
+                              ? "reduce it to one boolean, for example with all() or any()"
+                              : "compare it with something, for example with != 0");
+      return value;
+    case Compatibility::Possibly:
+      return bind_cast(value, wanted, "");
+    case Compatibility::Compatible:
+      break;
+  }
+  return value;
+}
+
+// `a && b` and `a || b`: ifs on rank 0, elementwise operators above and in dataflow blocks.
+Expr Inference::short_circuit(const If& e, const Expr& left) {
+  const bool both = e.sugar == ShortCircuit::And;
+  const bool strict_block = context_.dataflow;
+  Expr other = sequence(*as<Seq>(both ? e.then_branch : e.else_branch), nullptr);
+  const Seq& right = *as<Seq>(other);
+  if (is_unknown(left->info) || is_unknown(right.body->info))
+    return typed(std::make_shared<Tuple>(std::vector<Expr>{}, e.span), unknown());
+  const bool strict = strict_block || is_above_rank_0(left->info) || is_above_rank_0(right.body->info);
+  if (!strict) {
+    const StructInfo wanted = tensor_info(DType::Bool, std::vector<PrimExpr>{});
+    const std::string_view op = both ? "&&" : "||";
+    const Expr checked = condition(left);
+    expect(right.body->info, wanted, context_.here, fmt::format("the right side of {}", op));
+    const Expr& constant = both ? as<Seq>(e.else_branch)->body : as<Seq>(e.then_branch)->body;
+    Expr stop = typed(std::make_shared<Seq>(std::vector<BindingBlock>{}, leaf(constant), e.span), wanted);
+    return typed(std::make_shared<If>(checked, both ? other : stop, both ? stop : other, e.span),
+                 least_upper_bound(other->info, wanted));
+  }
+  for (const auto& block : right.blocks)
+    for (const auto& b : block.bindings) {
+      const auto* inner = as<Call>(b.value);
+      const auto* op = inner != nullptr ? as<OpExpr>(inner->callee) : nullptr;
+      bool total = b.cast == nullptr && inner == nullptr;
+      if (op != nullptr) {
+        std::vector<StructInfo> infos;
+        for (const Expr& arg : inner->args) infos.push_back(arg->info);
+        total = op->op->effect(CallSite(*op->op, inner->args, infos, inner->attrs, inner->info_args)) == Effect::Total;
+      }
+      if (strict_block && !total)
+        diagnostics_->error(ErrorCode::WellFormedness, place(b.span),
+                            "the right side of && and || inside a dataflow block may not fail or branch",
+                            "move it behind the block", 7);
+      context_.into->push_back(b);
+    }
+  const auto op = std::make_shared<OpExpr>(ops::find(both ? "logical_and" : "logical_or"), e.span);
+  return call_operator(Call(op, {left, right.body}, {}, {}, e.span), *op->op, nullptr);
+}
+
+Expr Inference::branch(const If& e, const StructInfo& expected) {
+  if (e.sugar != ShortCircuit::None) return short_circuit(e, leaf(e.condition));
+  Expr test = condition(e.condition);
+  const auto& then_seq = *as<Seq>(e.then_branch);
+  const auto& else_seq = *as<Seq>(e.else_branch);
+  const auto open = [&](const Seq& seq) {
+    if (literal_of(seq.body) != nullptr) return true;
+    const auto* var = as<Var>(seq.body);
+    if (var == nullptr || seq.blocks.empty()) return false;
+    const Binding& last = seq.blocks.back().bindings.back();
+    return last.var.get() == var && last.var->annotation == nullptr && last.cast == nullptr &&
+           is_open_literal(last.value);
+  };
+  Expr then_branch, else_branch;
+  if (expected == nullptr && open(then_seq)) {
+    else_branch = sequence(else_seq, nullptr);
+    then_branch = sequence(then_seq, else_branch->info);
+  } else {
+    then_branch = sequence(then_seq, expected);
+    else_branch = sequence(else_seq, expected != nullptr ? expected : then_branch->info);
+  }
+  const StructInfo info = mentions_unknown(then_branch->info) ? else_branch->info
+                          : mentions_unknown(else_branch->info)
+                              ? then_branch->info
+                              : least_upper_bound(then_branch->info, else_branch->info);
+  return typed(std::make_shared<If>(std::move(test), std::move(then_branch), std::move(else_branch), e.span), info);
+}
+
+Expr Inference::projection(const TupleGetItem& e) {
+  Expr tuple = leaf(e.tuple);
+  StructInfo info = unknown();
+  const StructInfo given = tuple->info;
+  if (is_unknown(given)) return typed(std::make_shared<TupleGetItem>(std::move(tuple), e.index, e.span), unknown());
+  if (given->kind != InfoKind::Tuple) {
+    diagnostics_->error(ErrorCode::TypeError, place(e.span),
+                        fmt::format("projection .{} of {}, which is no tuple", e.index, to_text(given)),
+                        given->kind == InfoKind::Object ? "match_cast it to a tuple first" : "");
+  } else if (e.index >= given->fields.size()) {
+    diagnostics_->error(ErrorCode::IndexOutOfRange, place(e.span),
+                        fmt::format("projection .{} of a tuple with {} fields", e.index, given->fields.size()));
+  } else {
+    info = given->fields[e.index];
+  }
+  return typed(std::make_shared<TupleGetItem>(std::move(tuple), e.index, e.span), std::move(info));
+}
+
+}  // namespace ingot::analysis
