@@ -69,10 +69,14 @@ void* MemoryPool::from_system(size_t bytes) {
 }
 
 void MemoryPool::deallocate(void* memory, uint16_t size_class) noexcept {
+  adopt(memory, size_class);
+  account_->credit(class_bytes(size_class));
+}
+
+void MemoryPool::adopt(void* memory, uint16_t size_class) noexcept {
   const size_t size = class_bytes(size_class);
   free_[size_class] = ::new (memory) FreeBlock{free_[size_class]};
   poison_memory(memory, size);
-  account_->credit(size);
   account_->statistics().kept += size;
 }
 

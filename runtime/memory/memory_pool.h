@@ -25,6 +25,8 @@ class MemoryPool final : public ObjectPool {
   Block allocate(size_t bytes) override;
   void deallocate(void* memory, uint16_t size_class) noexcept override;
   void disown(void* memory, uint16_t size_class) noexcept override;
+  // Takes a block that some pool disowned: nobody uses it any more.
+  void adopt(void* memory, uint16_t size_class) noexcept;
   // Gives everything in the free lists back to the system.
   void trim() noexcept;
 

@@ -16,6 +16,9 @@ class ObjectPool {
     uint16_t size_class;
   };
 
+  // The size class of objects that never had a pool.
+  static constexpr uint16_t kNoClass = UINT16_MAX;
+
   // At least `bytes` bytes aligned to 64. Throws OutOfMemory or, over the session's limit, ResourceExhausted.
   virtual Block allocate(size_t bytes) = 0;
   virtual void deallocate(void* memory, uint16_t size_class) noexcept = 0;
@@ -47,8 +50,9 @@ inline constexpr ObjectClass kObjectClass = object_class<T>();
 // Shared.
 template <typename T, typename... Args>
 Ref<T> make_object(ObjectPool* pool, size_t trailing, Args&&... args) {
-  const ObjectPool::Block block = pool != nullptr ? pool->allocate(sizeof(T) + trailing)
-                                                  : ObjectPool::Block{allocate_system(sizeof(T) + trailing), 0};
+  const ObjectPool::Block block = pool != nullptr
+                                      ? pool->allocate(sizeof(T) + trailing)
+                                      : ObjectPool::Block{allocate_system(sizeof(T) + trailing), ObjectPool::kNoClass};
   T* object = ::new (block.memory) T(pool != nullptr ? Counting::Local : Counting::Shared, std::forward<Args>(args)...);
   object->pool = pool;
   object->type = &kObjectClass<T>;

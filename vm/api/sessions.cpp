@@ -119,7 +119,7 @@ ingot_error* run(ingot_session* session, const char* function, const ingot_run_o
     const ingot_session::Inputs& inputs = inputs_of(s, index);
     expect_complete(s.session->executable()->program().functions[index], inputs);
     s.has_result = false;
-    s.result = Value();
+    s.session->recycle(std::move(s.result));
     s.result = s.session->run(index, inputs.values, run_options(options));
     s.has_result = true;
   });

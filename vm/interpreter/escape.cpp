@@ -1,5 +1,6 @@
 #include "vm/interpreter/escape.h"
 
+#include <atomic>
 #include <unordered_set>
 #include <vector>
 
@@ -62,7 +63,30 @@ void prepare_containers(Machine& m, Object* root) {
   }
 }
 
+// Made by a pool, disowned since, and held by this value alone.
+bool is_reclaimable(const Slot& slot) {
+  return slot.counted() && slot.object->counting == Counting::Shared && slot.object->pool == nullptr &&
+         slot.object->size_class != ObjectPool::kNoClass &&
+         std::atomic_ref(slot.object->count).load(std::memory_order_acquire) == 1;
+}
+
+void reclaim(Machine& m, const Slot& slot) noexcept {
+  if (slot.kind != Kind::Tensor || !is_reclaimable(slot)) return release(slot);
+  auto* tensor = static_cast<TensorObject*>(slot.object);
+  const uint16_t size_class = tensor->size_class;
+  tensor->~TensorObject();
+  m.pool.adopt(tensor, size_class);
+}
+
 }  // namespace
+
+void recycle(Machine& m, Value value) noexcept {
+  const Slot slot = value.detach();
+  if (slot.kind != Kind::Tuple || !is_reclaimable(slot)) return reclaim(m, slot);
+  auto* tuple = static_cast<TupleObject*>(slot.object);
+  for (const Slot& field : tuple->fields()) reclaim(m, field);
+  m.pool.adopt(tuple, tuple->size_class);
+}
 
 Value escape(Machine& m, const Slot& slot) {
   if (!is_object(slot.kind)) return Value::copy_of(slot);

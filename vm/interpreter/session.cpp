@@ -158,6 +158,8 @@ Value Session::call(const Value& callee, std::span<const Value> args, const RunO
   return run_function(m, m.program->functions[closure->function], args, closure, options);
 }
 
+void Session::recycle(Value result) noexcept { vm::recycle(*machine_, std::move(result)); }
+
 void Session::register_function(std::string name, PackedFunction function) {
   machine_->options.registry.add(std::move(name), std::move(function));
   resolve_imports(*machine_);

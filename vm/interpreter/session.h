@@ -89,6 +89,9 @@ class Session : public std::enable_shared_from_this<Session> {
   // deep; `options` of such calls are ignored, those of the outer run hold.
   Value call(const Value& callee, std::span<const Value> args, const RunOptions& options = {});
 
+  // Gives a result that nobody else holds back, so that the next run finds its memory; any other value is released.
+  void recycle(Value result) noexcept;
+
   // Adds or replaces a PackedFunc and resolves the imports again. Not during a run.
   void register_function(std::string name, PackedFunction function);
 

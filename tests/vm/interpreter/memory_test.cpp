@@ -1,0 +1,182 @@
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include <gmock/gmock.h>
+
+#include "programs.h"
+#include "runtime/tensor/tensor.h"
+#include "vm/executable/text.h"
+#include "vm/loader/function_plan.h"
+
+namespace {
+
+std::atomic<size_t> allocations = 0;
+
+void* counted(std::size_t bytes) {
+  ++allocations;
+  if (void* memory = std::malloc(bytes)) return memory;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return counted(bytes); }
+void* operator new[](std::size_t bytes) { return counted(bytes); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace ingot::vm::testing {
+namespace {
+
+// Three kernels in a chain, two tensors in the arena.
+constexpr std::string_view kChain = R"(
+prim_func @twice(A: Buffer[(k,), float32], B: Buffer[(k,), float32]) {
+  for i in k { B[i] = A[i] * 2f32; }
+}
+kernel k0 = prim_func 1 -> 1 of 0
+func @main exported params 1 captures 0 registers 6 {
+  vars n
+  signature fn(Tensor[(n,), float32]) -> Tensor[(n,), float32]
+  names "x"
+  check t0 = (Tensor[(n,), float32],) binds (1)
+  storage s0 = float32 (n,)
+  code
+    check_params t0, [r1]
+    plan [r1]
+    alloc_tensor r2, s0
+    call_kernel k0, [r0, r2]
+    kill r0
+    alloc_tensor r3, s0
+    call_kernel k0, [r2, r3]
+    new_tensor r4, s0
+    call_kernel k0, [r3, r4]
+    return r4
+}
+)";
+
+Value vector_of(int64_t n, float first) {
+  auto tensor = make_tensor(nullptr, DType::Float32, {&n, 1});
+  for (int64_t i = 0; i < n; ++i) tensor->elements<float>()[i] = first + static_cast<float>(i);
+  return Value(std::move(tensor));
+}
+
+float first_of(const Value& value) { return *value.get<TensorObject>()->elements<float>(); }
+
+TEST(Memory, PlansAreMadePerShapeAndKept) {
+  const auto executable = Executable::from_program(assemble(kChain));
+  const std::vector<int64_t> small = {16};
+  const std::vector<int64_t> large = {1600};
+  const auto plan = executable->plan(0, small);
+  EXPECT_EQ(plan, executable->plan(0, small));
+  EXPECT_GE(plan->memory.sum, 2 * 64u);
+  EXPECT_GE(plan->memory.total, plan->memory.lower_bound);
+  EXPECT_LE(plan->memory.total, plan->memory.sum);
+  EXPECT_GE(executable->plan(0, large)->memory.total, 1600u * 4);
+  for (int64_t n = 1; n <= 100; ++n) executable->plan(0, std::vector<int64_t>{n + 100});
+  EXPECT_NE(plan, executable->plan(0, small));
+}
+
+TEST(Memory, RunsOfOneShapeDoNotAllocate) {
+  const auto session = session_of(assemble(kChain));
+  const std::vector<Value> args = {vector_of(100, 1)};
+  for (int i = 0; i < 3; ++i) session->recycle(session->run(0u, args));
+  const uint64_t before = allocations;
+  const uint64_t system_before = session->memory().system_allocations;
+  for (int i = 0; i < 100; ++i) {
+    Value result = session->run(0u, args);
+    ASSERT_EQ(first_of(result), 8.0f);
+    session->recycle(std::move(result));
+  }
+  EXPECT_EQ(allocations - before, 0u);
+  EXPECT_EQ(session->memory().system_allocations - system_before, 0u);
+  EXPECT_EQ(session->memory().in_use, 0u);
+}
+
+TEST(Memory, ManyShapesInTurnAreRight) {
+  const auto session = session_of(assemble(kChain));
+  for (int round = 0; round < 3; ++round)
+    for (int64_t n = 1; n <= 40; ++n) {
+      const std::vector<Value> args = {vector_of(n, static_cast<float>(n))};
+      const Value result = session->run(0u, args);
+      ASSERT_EQ(first_of(result), 8 * static_cast<float>(n));
+      ASSERT_EQ(result.get<TensorObject>()->dims()[0], n);
+    }
+}
+
+TEST(Memory, LimitsAreHeldAndTheSessionGoesOn) {
+  const auto session = session_of(assemble(kChain));
+  const std::vector<Value> args = {vector_of(1000, 1)};
+  RunOptions options;
+  options.memory_limit = 2000;
+  try {
+    session->run(0u, args, options);
+    FAIL();
+  } catch (const Fault& fault) {
+    EXPECT_EQ(fault.code(), ErrorCode::ResourceExhausted);
+  }
+  EXPECT_EQ(session->memory().in_use, 0u);
+  EXPECT_EQ(first_of(session->run(0u, args)), 8.0f);
+  session->trim();
+  EXPECT_EQ(session->memory().kept, 0u);
+}
+
+TEST(Memory, ResultsOutliveTheirSession) {
+  Value result;
+  {
+    const auto session = session_of(assemble(kChain));
+    result = session->run(0u, std::vector<Value>{vector_of(4, 1)});
+  }
+  EXPECT_EQ(first_of(result), 8.0f);
+}
+
+// What faults release: a closure over a tensor, a tuple of it, and an alias are alive when the division fails.
+TEST(Memory, FaultsLeaveNothingBehind) {
+  const auto session = session_of(assemble(R"(
+func @main exported params 2 captures 0 registers 8 {
+  vars n
+  signature fn(Tensor[(n,), float32], Tensor[(), int32]) -> Object
+  names "x", "d"
+  check t0 = (Tensor[(n,), float32], Tensor[(), int32]) binds (1)
+  code
+    check_params t0, [r2]
+    new_tensor_dyn r3, float32, [r2]
+    make_tuple r4, [r3]
+    copy r5, r4
+    make_closure r5, @inner, [r5]
+    load_int r6, int32, 0
+    move r7, r1
+    call_value r6, r5, 0
+    kill r0
+    kill r4
+    return r6
+}
+func @inner params 0 captures 1 registers 4 {
+  signature fn() -> Object
+  code
+    load_int r1, int32, 1
+    load_int r2, int32, 0
+    div.i32 r1, r1, r2
+    own r0, r0
+    return r0
+}
+)"));
+  const std::vector<Value> args = {vector_of(8, 1), Value::scalar(DType::Int32, 0)};
+  for (int i = 0; i < 2; ++i) {
+    try {
+      session->run(0u, args);
+      FAIL();
+    } catch (const Fault& fault) {
+      EXPECT_EQ(fault.code(), ErrorCode::DivisionByZero);
+      ASSERT_EQ(fault.frames().size(), 2u);
+      EXPECT_EQ(fault.frames()[0].function, "inner");
+      EXPECT_EQ(fault.frames()[1].function, "main");
+    }
+    EXPECT_EQ(session->memory().in_use, 0u);
+  }
+}
+
+}  // namespace
+}  // namespace ingot::vm::testing
