@@ -27,13 +27,7 @@ class Names {
 
  private:
   std::string fresh(const std::string& wanted) {
-    if (!wanted.empty() && used_.insert(wanted).second) return wanted;
-    if (wanted.find_first_not_of("0123456789") == std::string::npos) {
-      std::string name;
-      do name = std::to_string(++number_);
-      while (!used_.insert(name).second);
-      return name;
-    }
+    if (used_.insert(wanted).second) return wanted;
     for (size_t& i = suffix_[wanted];;) {
       std::string name = wanted + "_" + std::to_string(++i);
       if (used_.insert(name).second) return name;
@@ -43,7 +37,6 @@ class Names {
   std::unordered_map<const void*, std::string> names_;
   std::unordered_set<std::string> used_;
   std::unordered_map<std::string, size_t> suffix_;
-  size_t number_ = 0;
 };
 
 class Printer {
@@ -151,7 +144,7 @@ class Printer {
 
  private:
   std::string local(const Var& var) {
-    const std::string& name = var_names_.of(&var, var.name);
+    const std::string& name = var_names_.of(&var, var.name.empty() ? "t" : var.name);
     return is_plain_name(name) ? "%" + name : "%" + quoted(name);
   }
   static std::string global(const std::string& name) { return is_plain_name(name) ? "@" + name : "@" + quoted(name); }

@@ -13,7 +13,7 @@ struct PrintOptions {
 };
 
 // The one canonical form of a program: parse(print(m)) equals m structurally. Calls of operators by name, one binding a
-// line, names made unique within a definition (%x, %x_1; variables without a name are %1, %2, ...).
+// line, names made unique within a definition (%x, %x_1; variables without a name are %t).
 std::string print(const ir::Module& module, const PrintOptions& options = {});
 // For messages and tests; free variables keep their names.
 std::string print(const ir::Expr& expr, const PrintOptions& options = {});

@@ -12,11 +12,11 @@ std::string normal(const std::string& text) { return printed(text, ir::Form::Nor
 TEST(Normalize, BindsNestedCallsDepthFirstFromLeftToRight) {
   EXPECT_EQ(normal("def @f(%x) { add(exp(%x), (log(%x), %x).0) }"),
             "def @f(%x) {\n"
-            "  let %1 = exp(%x);\n"
-            "  let %2 = log(%x);\n"
-            "  let %3 = (%2, %x).0;\n"
-            "  let %4 = add(%1, %3);\n"
-            "  %4\n"
+            "  let %t = exp(%x);\n"
+            "  let %t_1 = log(%x);\n"
+            "  let %t_2 = (%t_1, %x).0;\n"
+            "  let %t_3 = add(%t, %t_2);\n"
+            "  %t_3\n"
             "}\n");
 }
 
@@ -28,8 +28,8 @@ TEST(Normalize, FlattensSequencesAndJoinsBlocks) {
       "  let %z = exp(%x);\n"
       "  let %y = log(%z);\n"
       "  dataflow {\n"
-      "    let %1 = log(%y);\n"
-      "    let %a = exp(%1);\n"
+      "    let %t = log(%y);\n"
+      "    let %a = exp(%t);\n"
       "    let %b = exp(%a);\n"
       "    output(%a, %b);\n"
       "  }\n"
@@ -45,15 +45,15 @@ TEST(Normalize, GraphBindingsMoveToTheInnermostSequenceWithAllUses) {
                    "  if (%c) { %b + %s } else { %s } }"),
             "def @f(%c, %x) {\n"
             "  let %s = sqrt(%x);\n"
-            "  let %1 = if (%c) {\n"
+            "  let %t = if (%c) {\n"
             "    let %a = exp(%x);\n"
             "    let %b = log(%a);\n"
-            "    let %2 = add(%b, %s);\n"
-            "    %2\n"
+            "    let %t_1 = add(%b, %s);\n"
+            "    %t_1\n"
             "  } else {\n"
             "    %s\n"
             "  };\n"
-            "  %1\n"
+            "  %t\n"
             "}\n");
 }
 
@@ -62,8 +62,8 @@ TEST(Normalize, GraphBindingsStayOutsideOfClosuresThatTheyPrecede) {
             "def @f(%x) {\n"
             "  let %1 = log(%x);\n"
             "  let %2 = fn(%y) {\n"
-            "    let %3 = add(%y, %1);\n"
-            "    %3\n"
+            "    let %t = add(%y, %1);\n"
+            "    %t\n"
             "  };\n"
             "  %2\n"
             "}\n");
