@@ -1,0 +1,66 @@
+#include <cstdio>
+
+#include "compiler/driver/commands.h"
+#include "compiler/evaluator/evaluator.h"
+#include "runtime/base/error.h"
+#include "vm/tool/arguments.h"
+#include "vm/tool/outputs.h"
+
+namespace ingot::driver {
+namespace {
+
+struct Options {
+  tool::RunArguments run;
+  tool::OutputOptions output;
+  std::vector<std::string> allow;
+};
+
+void print_to_stderr(std::string_view line) {
+  std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+}
+
+std::vector<tool::Output> outputs_of(const Value& result) {
+  std::vector<tool::Output> outputs;
+  if (result.kind() != Kind::Tuple) {
+    outputs.push_back(tool::output_of(result));
+    return outputs;
+  }
+  for (const Slot& field : result.get<TupleObject>()->fields())
+    outputs.push_back(tool::output_of(Value::copy_of(field)));
+  return outputs;
+}
+
+std::vector<tool::Output> evaluate(const Options& options) {
+  ir::Diagnostics diagnostics;
+  const ir::Module module = run_passes(options.run.file, {"check_well_formed"}, {}, diagnostics);
+  print_warnings(diagnostics);
+  const auto& name = options.run.function;
+  const auto* definition = module.find(name);
+  if (definition == nullptr || definition->function == nullptr || !definition->exported)
+    fail(ErrorCode::InvalidArgument, "there is no exported function @{}", name);
+  tool::Params params;
+  for (const auto& param : definition->function->params) params.push_back({param->name, to_text(param->info)});
+  const auto inputs = tool::parse_inputs(options.run.inputs, params, name, [&](const api::Param& param, size_t) {
+    return tool::refuse_missing(param, name);
+  });
+  evaluator::Options evaluation;
+  evaluation.log = print_to_stderr;
+  evaluation.print = tool::print_line;
+  return outputs_of(evaluator::evaluate(module, name, inputs, evaluation));
+}
+
+}  // namespace
+
+tool::Tool::Command configure_eval(CLI::App& command, const tool::Sources&) {
+  const auto options = std::make_shared<Options>();
+  tool::add_run_arguments(command, options->run);
+  tool::add_output_options(command, options->output);
+  command.add_option("--allow", options->allow, "accepted as for run; the evaluator calls only ingot.* names");
+  return [options] {
+    std::vector<tool::Output> outputs;
+    on_large_stack([&] { outputs = evaluate(*options); });
+    return tool::deliver(outputs, options->output);
+  };
+}
+
+}  // namespace ingot::driver
