@@ -76,6 +76,8 @@ uint32_t Tables::constant(const ir::Constant& constant) {
 }
 
 uint32_t Tables::kernel(KernelCall call) {
+  if (call.prim_func != nullptr && listed_.insert(call.prim_func.get()).second)
+    program_.prim_funcs.push_back(call.prim_func);
   program_.kernels.push_back(std::move(call));
   return static_cast<uint32_t>(program_.kernels.size() - 1);
 }

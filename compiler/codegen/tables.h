@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "compiler/ir/module.h"
 #include "vm/executable/program.h"
@@ -35,6 +36,7 @@ class Tables {
   std::unordered_map<std::string, uint32_t> constants_;
   std::unordered_map<const TensorObject*, uint32_t> tensors_;
   std::map<std::string, uint32_t, std::less<>> imports_;
+  std::unordered_set<const tir::PrimFunc*> listed_;
 };
 
 }  // namespace ingot::codegen

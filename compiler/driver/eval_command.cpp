@@ -32,7 +32,7 @@ std::vector<tool::Output> outputs_of(const Value& result) {
 
 std::vector<tool::Output> evaluate(const Options& options) {
   ir::Diagnostics diagnostics;
-  const ir::Module module = run_passes(options.run.file, {"check_well_formed"}, {}, diagnostics);
+  const ir::Module module = run_passes(options.run.file, {"infer_struct_info"}, {}, diagnostics);
   print_warnings(diagnostics);
   const auto& name = options.run.function;
   const auto* definition = module.find(name);
