@@ -26,6 +26,18 @@ RunOptions run_options(const ingot_run_options* given) {
   return result;
 }
 
+SessionOptions session_options(const ingot_session_options* given) {
+  const ingot_session_options options = read_options(given);
+  SessionOptions result;
+  if (options.allow != nullptr) {
+    std::set<std::string> names(options.allow, options.allow + options.allow_count);
+    result.allow = std::move(names);
+  }
+  result.log = line_sink(options.log, options.sink_context);
+  result.print = line_sink(options.print, options.sink_context);
+  return result;
+}
+
 uint32_t find_function(const ingot_session& session, const char* name) {
   const Executable& executable = *session.session->executable();
   const std::string_view wanted = &required(name, "function");
@@ -68,13 +80,9 @@ std::span<const Slot> fields_of(const Value& tuple) { return std::as_const(*tupl
 ingot_error* session_create(ingot_executable* executable, const ingot_session_options* given, ingot_session** session) {
   return guarded([&] {
     required(session, "session");
-    const ingot_session_options options = read_options(given);
-    SessionOptions result;
-    if (options.allow != nullptr) result.allow.emplace(options.allow, options.allow + options.allow_count);
-    result.log = line_sink(options.log, options.sink_context);
-    result.print = line_sink(options.print, options.sink_context);
+    SessionOptions options = session_options(given);
     auto handle = std::make_unique<ingot_session>();
-    handle->session = Session::create(required(executable, "executable").executable, std::move(result));
+    handle->session = Session::create(required(executable, "executable").executable, std::move(options));
     *session = handle.release();
   });
 }

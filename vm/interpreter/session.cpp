@@ -17,6 +17,9 @@
 namespace ingot::vm {
 namespace {
 
+// Frames of a run that failed; more of them leave memory behind that most runs never need again.
+constexpr ptrdiff_t kDeepRecursion = 10'000;
+
 // What the host hands in, as a register holds it: an alias, rank-0 tensors as scalars.
 Slot lend_argument(const Machine& m, const Value& value, size_t index) {
   Slot slot = value.slot();
@@ -90,7 +93,10 @@ Value run_function(Machine& m, const LinkedFunction& function, std::span<const V
   try {
     run_loop(m);
   } catch (...) {
-    throw unwind(m, mark, std::current_exception());
+    const bool deep = m.frame - mark > kDeepRecursion;
+    const Fault fault = unwind(m, mark, std::current_exception());
+    if (deep) m.stack.trim(m.frame + 1, registers);
+    throw fault;
   }
   m.frame = mark - 1;
   const Value result = Value::adopt(registers[0]);
