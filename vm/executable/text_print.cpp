@@ -87,7 +87,12 @@ class Printer {
     const KernelCall& call = program_.kernels[index];
     std::string text =
         fmt::format("kernel k{} = {} {} -> {}", index, contract_name(call.contract), call.inputs, call.outputs);
-    if (call.prim_func != nullptr) text += fmt::format(" of {}", prim_funcs_.at(call.prim_func.get()));
+    if (call.prim_func != nullptr) {
+      const auto found = prim_funcs_.find(call.prim_func.get());
+      if (found == prim_funcs_.end())
+        fail(ErrorCode::CorruptFile, "kernel call {}: PrimFunc '{}' is not listed", index, call.prim_func->name);
+      text += fmt::format(" of {}", found->second);
+    }
     std::string attributes;
     for (const NamedAttribute& attribute : call.attributes)
       attributes += fmt::format("{}{}={}", attributes.empty() ? "" : ", ", word_or_quoted(attribute.name),

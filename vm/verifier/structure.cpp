@@ -1,7 +1,6 @@
 #include "vm/verifier/structure.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "runtime/base/checked.h"
@@ -191,8 +190,14 @@ void check_structure(const Program& program) {
     in(fmt::format("PrimFunc '{}'", program.prim_funcs[i]->name), [&] { tir::check(*program.prim_funcs[i]); });
   for (size_t i = 0; i < program.constants.size(); ++i)
     in(fmt::format("constant {}", i), [&] { check_constant(program.constants[i]); });
+  std::unordered_set<const tir::PrimFunc*> prim_funcs;
+  for (const tir::PrimFuncRef& func : program.prim_funcs) prim_funcs.insert(func.get());
   for (size_t i = 0; i < program.kernels.size(); ++i)
-    in(fmt::format("kernel call {}", i), [&] { check_kernel(program.kernels[i]); });
+    in(fmt::format("kernel call {}", i), [&] {
+      check_kernel(program.kernels[i]);
+      if (program.kernels[i].prim_func != nullptr && !prim_funcs.contains(program.kernels[i].prim_func.get()))
+        fail(ErrorCode::CorruptFile, "PrimFunc '{}' is not listed", program.kernels[i].prim_func->name);
+    });
   std::unordered_set<std::string_view> imports;
   for (const Import& import : program.imports)
     if (import.name.empty() || !imports.insert(import.name).second)
