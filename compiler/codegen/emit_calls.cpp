@@ -76,7 +76,7 @@ Place FunctionEmitter::call_scalar(const Call& e, const Op& op, std::optional<Re
 Place FunctionEmitter::call_packed(const Call& e, const ExternFunc& callee, std::span<const Expr> args,
                                    std::optional<Register> dest) {
   std::vector<Register> regs;
-  for (const auto& arg : args) regs.push_back(read(arg));
+  for (const auto& arg : args) regs.push_back(read_outside_arena(arg));
   const Register reg = target(dest);
   code_.emit(Opcode::CallPacked, reg, tables_->import(callee.name, callee.writes), regs);
   if (e.info->kind == InfoKind::Object) return {reg, Hold::Counted};

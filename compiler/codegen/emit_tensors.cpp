@@ -193,7 +193,7 @@ Place FunctionEmitter::view(const Call& e, std::optional<Register> dest) {
     code_.emit(Opcode::AllocView, reg, from, storage(info->dtype, *info->dims));
     return {reg, Hold::Arena};
   }
-  const Register from = read(e.args[0]);
+  const Register from = read_outside_arena(e.args[0]);
   const auto regs = dims(*info->dims);
   const Register reg = target(dest);
   code_.emit(Opcode::NewView, reg, from, regs);

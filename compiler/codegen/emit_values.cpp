@@ -150,6 +150,18 @@ Register FunctionEmitter::read(const Expr& leaf) {
   return place.reg;
 }
 
+// The same for instructions that do not read from arenas, where a parameter may lie as well: it is owned for the while.
+Register FunctionEmitter::read_outside_arena(const Expr& leaf) {
+  const auto* var = as<Var>(leaf);
+  const Place place = var == nullptr ? Place{} : place_of(var);
+  if (place.hold != Hold::Param && place.hold != Hold::Arena) return read(leaf);
+  const Register alias = registers_.take();
+  code_.emit(Opcode::Alias, alias, place.reg);
+  code_.emit(Opcode::Own, alias, alias);
+  temporaries_.push_back({alias, Hold::Counted});
+  return alias;
+}
+
 // A register whose value an instruction may take: counted by this frame, or without a count. It is free for others once
 // that instruction is emitted.
 Register FunctionEmitter::own(const Expr& leaf, std::optional<Register> dest) {

@@ -56,6 +56,7 @@ class FunctionEmitter {
   // emit_values.cpp: leaves and where they are held
   Place produce(const ir::Expr& e, const ir::Var* bound, std::optional<vm::Register> dest = {});
   vm::Register read(const ir::Expr& leaf);
+  vm::Register read_outside_arena(const ir::Expr& leaf);
   vm::Register own(const ir::Expr& leaf, std::optional<vm::Register> dest = {});
   void pass(const ir::Expr& leaf, vm::Register slot);
   Place settle(Place place, const StructInfo& info);
