@@ -7,6 +7,7 @@ namespace {
 struct Options {
   std::string file;
   std::vector<std::string> passes;
+  bool types = false;
   CompileArguments compile;
 };
 
@@ -19,13 +20,14 @@ tool::Tool::Command configure_opt(CLI::App& command, const tool::Sources&) {
       .add_option("--passes", options->passes,
                   "the passes to run, in order; those that they need run before them; none: parse and print")
       ->delimiter(',');
+  command.add_flag("--types", options->types, "show what was inferred as annotations");
   add_compile_arguments(command, options->compile);
   return [options] {
     std::string text;
     on_large_stack([&] {
       ir::Diagnostics diagnostics;
       const ir::Module module = run_passes(options->file, options->passes, options->compile.options(), diagnostics);
-      text = text::print(module);
+      text = text::print(module, {.most_elements = 0, .types = options->types});
       print_warnings(diagnostics);
     });
     tool::print_text(text);
