@@ -232,13 +232,31 @@ void FunctionEmitter::pass(const Expr& leaf, Register slot) {
   own(leaf, slot);
 }
 
+namespace {
+
+// What a function takes and gives, apart from dimensions, whose variables may be of another frame.
+StructInfo without_dims(const StructInfo& info) {
+  StructInfoNode node = *info;
+  node.dims.reset();
+  node.shape_var.reset();
+  node.value.reset();
+  for (StructInfo& field : node.fields) field = without_dims(field);
+  if (node.result != nullptr) node.result = without_dims(node.result);
+  return std::make_shared<const StructInfoNode>(std::move(node));
+}
+
+}  // namespace
+
 // Makes the verifier know what inference knows, so that the instructions to come may rely on it.
 Place FunctionEmitter::settle(Place place, const StructInfo& info) {
   if (info == nullptr) return place;
   switch (info->kind) {
     case InfoKind::Object:
-    case InfoKind::Func:
       return place;
+    case InfoKind::Func:
+      if (!info->has_params) return place;
+      check_value(place.reg, without_dims(info), false);
+      break;
     case InfoKind::Tensor:
       if (!info->rank) return place;
       check_value(
