@@ -1,5 +1,7 @@
 // Executables with changed bytes are rejected, or run to a value or an error: never anything else.
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <random>
 
@@ -52,7 +54,7 @@ TEST(Hostile, CorruptedBytesAreRejectedOrRun) {
   std::mt19937 random(11);
   size_t loaded = 0;
   for (const Sample& sample : samples())
-    for (int round = 0; round < 1000 * effort(); ++round) {
+    for (int round = 0; round < 3400 * effort(); ++round) {
       std::vector<std::byte> bytes = sample.bytes;
       const size_t changes = 1 + (round % 4 == 0 ? random() % 3 : 0);
       for (size_t i = 0; i < changes; ++i) bytes[random() % bytes.size()] = static_cast<std::byte>(random());
@@ -69,7 +71,7 @@ TEST(Hostile, ChangedCodeIsRejectedOrRuns) {
   for (const Sample& sample : samples()) {
     const FileLayout layout = read_layout(sample.bytes);
     const auto code = std::ranges::find(layout.sections, "code", &SectionInfo::name);
-    for (int round = 0; round < 1000 * effort(); ++round) {
+    for (int round = 0; round < 3400 * effort(); ++round) {
       std::vector<std::byte> bytes = sample.bytes;
       const size_t at = code->offset + random() % code->bytes / 2 * 2;
       const auto unit = static_cast<uint16_t>(random() % (round % 2 == 0 ? 10 : kOpcodeCount));

@@ -1,10 +1,13 @@
 #pragma once
+#include <algorithm>
 #include <chrono>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "runtime/base/error.h"
+#include "runtime/object/objects.h"
 #include "runtime/tensor/tensor.h"
 #include "vm/interpreter/session.h"
 
@@ -35,7 +38,7 @@ inline Value some_value(const StructInfo& info) {
     }
     case InfoKind::Shape: {
       std::vector<int64_t> dims = dims_of();
-      return Value(make_shape(nullptr, dims));
+      return Value(ingot::make_shape(nullptr, dims));
     }
     case InfoKind::Prim:
       if (info->dtype == DType::Float64) return Value::prim(0.5);
@@ -43,7 +46,7 @@ inline Value some_value(const StructInfo& info) {
     case InfoKind::Tuple: {
       std::vector<Value> fields;
       for (const StructInfo& field : info->fields) fields.push_back(some_value(field));
-      return Value(make_tuple(nullptr, fields));
+      return Value(ingot::make_tuple(nullptr, fields));
     }
     case InfoKind::Object:
     case InfoKind::Func:
