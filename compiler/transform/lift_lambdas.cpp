@@ -110,7 +110,7 @@ class Lifter {
   Expr closure(const Function& nested, const Binding& binding, const std::unordered_set<const SymVarNode*>& scope,
                std::string_view outer) {
     const Var* self = binding.var.get();
-    const std::string stem = self != nullptr ? self->name : "fn";
+    const std::string stem = self != nullptr && !self->name.empty() ? self->name : "fn";
     const std::string name = module_->fresh_name(std::string(outer) + "." + stem);
     module_->set({name, std::make_shared<Function>(nested), nullptr, false, nested.span});
 

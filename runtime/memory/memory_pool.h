@@ -11,8 +11,9 @@ namespace ingot {
 // Free lists by size class for the objects of one session (see ObjectPool). In steady state it never asks the system.
 //
 // Classes are the multiples of 64 up to 1024, from there on eight to each doubling, so that a block wastes at most an
-// eighth. Blocks above the largest class are refused with OutOfMemory. Every block comes from the system by itself: objects that
-// leave the session take theirs along. Blocks in free lists are given back to the system before a limit is passed.
+// eighth. Blocks above the largest class are refused with OutOfMemory. Every block comes from the system by itself:
+// objects that leave the session take theirs along. Blocks in free lists are given back to the system before a limit is
+// passed.
 //
 // Outlives the Local objects made from it.
 class MemoryPool final : public ObjectPool {

@@ -1,4 +1,3 @@
-#include "runtime/base/error.h"
 #include "runtime/base/file.h"
 
 #include <cstring>
@@ -10,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runtime/base/error.h"
 #include "tests/vm/executable/programs.h"
 #include "vm/executable/format.h"
 #include "vm/executable/layout.h"
