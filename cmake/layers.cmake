@@ -108,5 +108,7 @@ function(ingot_executable name main)
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE ${deps} ingot_warnings)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)
+  # Plugins find the C table in the tool that loads them.
+  target_link_options(${name} PRIVATE -Wl,--export-dynamic-symbol=ingot_get_api)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 endfunction()

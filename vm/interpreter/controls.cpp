@@ -28,8 +28,9 @@ void start_controls(Machine& m, const RunOptions& options) {
     controls.deadline_given = options.deadline;
   }
   controls.cancel = options.cancel.get();
+  controls.profile = options.profile.get();
   m.polling = controls.timed || controls.cancel != nullptr;
-  m.controlled = m.polling || controls.budgeted;
+  m.controlled = m.polling || controls.budgeted || controls.profile != nullptr;
   m.stopped = false;
   m.register_stop = m.polling ? m.stack.registers_begin() : m.stack.registers_end();
 }

@@ -36,6 +36,16 @@ std::string kernel_name(const KernelCall& call) {
        status.message != nullptr ? status.message : "the kernel failed", shapes);
 }
 
+tir::RunStatus run_timed(Machine& m, const Kernel& kernel, const KernelArgs& args) {
+  const auto start = std::chrono::steady_clock::now();
+  const tir::RunStatus status = kernel.run(args);
+  const std::chrono::nanoseconds time = std::chrono::steady_clock::now() - start;
+  const LinkedFunction& function = *m.frame->function;
+  m.controls.profile->add_kernel(function.index, static_cast<uint32_t>(m.frame->pc - function.code.data()),
+                                 static_cast<uint64_t>(time.count()));
+  return status;
+}
+
 void run_kernel(Machine& m, const KernelCall& call, const Kernel& kernel, std::byte* scratch, Slot* registers,
                 std::span<const Register> operands) {
   SmallArray<std::byte*, 24> addresses(operands.size());
@@ -46,10 +56,9 @@ void run_kernel(Machine& m, const KernelCall& call, const Kernel& kernel, std::b
     charge(m, kernel.work());
     if (m.polling) point = {poll_in_kernel, &m};
   }
-  const tir::RunStatus status = kernel.run({{addresses.data(), call.inputs},
-                                            {addresses.data() + call.inputs, operands.size() - call.inputs},
-                                            scratch,
-                                            point});
+  const KernelArgs args{
+      {addresses.data(), call.inputs}, {addresses.data() + call.inputs, operands.size() - call.inputs}, scratch, point};
+  const tir::RunStatus status = m.controls.profile == nullptr ? kernel.run(args) : run_timed(m, kernel, args);
   if (status.failed) [[unlikely]]
     fail_kernel(m, call, status, registers, operands);
 }

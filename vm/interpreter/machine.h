@@ -51,6 +51,7 @@ struct Controls {
   std::chrono::steady_clock::time_point deadline;
   std::chrono::nanoseconds deadline_given{0};
   const CancelToken* cancel = nullptr;
+  Profile* profile = nullptr;
   uint32_t polls = 0;
 };
 
@@ -71,7 +72,7 @@ struct Machine {
   Slot* next_register;      // where a nested run may put its arguments
   Slot* register_stop;      // registers of a callee must end here or below; stack.registers_begin() while polling
   bool polling = false;     // cancel token or deadline: calls take the slow path
-  bool controlled = false;  // polling, or a budget
+  bool controlled = false;  // polling, a budget, or a profile
   uint32_t depth = 0;       // nested run loops
   bool stopped = false;     // a kernel was stopped by poll()
   Controls controls;

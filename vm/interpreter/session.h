@@ -13,6 +13,7 @@
 #include "runtime/memory/memory_account.h"
 #include "runtime/registry/packed_func.h"
 #include "vm/loader/executable.h"
+#include "vm/profile/profile.h"
 
 namespace ingot::vm {
 
@@ -35,6 +36,7 @@ struct RunOptions {
   size_t memory_limit = 0;                    // bytes of this session's objects and arena; 0: none
   size_t frame_limit = size_t{1} << 30;       // bytes of frames and registers
   std::shared_ptr<const CancelToken> cancel;  // may be null
+  std::shared_ptr<Profile> profile;           // where to note what took how long; may be null
 };
 
 struct SessionOptions {

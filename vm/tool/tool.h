@@ -37,7 +37,7 @@ class Tool {
   Command chosen_;
 };
 
-// run, bench, inspect, verify, asm and disasm: what a deployment needs.
+// run, bench, profile, inspect, verify, asm and disasm: what a deployment needs.
 void add_runtime_commands(Tool& tool);
 
 // "error[ShapeMismatch]: ..." and the backtrace, on stderr; gives the exit code. Call it in a handler of the exception.
