@@ -121,6 +121,8 @@ bool CompiledCheck::early(const Node& node, const Slot& value, std::span<int64_t
     case InfoKind::Tensor: {
       if (value.kind == Kind::Tensor) {
         const TensorObject& tensor = tensor_of(value);
+        // The verifier relies on it: rank 0 is a Scalar, but for strings.
+        if (tensor.rank == 0 && tensor.dtype != DType::String) return false;
         if (node.dtype != DType::None && tensor.dtype != node.dtype) return false;
         if (node.rank >= 0 && tensor.rank != static_cast<uint32_t>(node.rank)) return false;
         return !node.has_dims || early_dims(node, tensor.dims(), vars);

@@ -14,6 +14,12 @@ ValueClass class_of_tensor(const StructInfoNode& info) {
   return {kinds, info.dtype};
 }
 
+std::string_view enumerator(Kind kind) {
+  static constexpr std::string_view kNames[] = {"None",  "Scalar",  "Prim",       "DType",  "Tensor", "Tuple",
+                                                "Shape", "Closure", "PackedFunc", "String", "Object"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
 }  // namespace
 
 ValueClass class_of(const StructInfo& info) {
@@ -35,18 +41,12 @@ ValueClass class_of(const StructInfo& info) {
   return {};
 }
 
-std::string_view kind_name(Kind kind) {
-  static constexpr std::string_view kNames[] = {"None",  "Scalar",  "Prim",       "DType",  "Tensor", "Tuple",
-                                                "Shape", "Closure", "PackedFunc", "String", "Object"};
-  return kNames[static_cast<size_t>(kind)];
-}
-
 std::string to_text(ValueClass value_class) {
   if (value_class.kinds == ValueClass::kAny) return "any value";
   std::string text;
   for (unsigned k = 0; k <= static_cast<unsigned>(Kind::Object); ++k) {
     const auto kind = static_cast<Kind>(k);
-    if (value_class.may_be(kind)) text += fmt::format("{}{}", text.empty() ? "" : " or ", kind_name(kind));
+    if (value_class.may_be(kind)) text += fmt::format("{}{}", text.empty() ? "" : " or ", enumerator(kind));
   }
   if (value_class.dtype != DType::None) text += fmt::format(" {}", dtype_name(value_class.dtype));
   return text.empty() ? "nothing" : text;

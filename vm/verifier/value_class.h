@@ -36,6 +36,5 @@ struct ValueClass {
 ValueClass class_of(const StructInfo& info);
 // "Scalar float32", "Closure or PackedFunc", "any value"
 std::string to_text(ValueClass value_class);
-std::string_view kind_name(Kind kind);
 
 }  // namespace ingot::vm
