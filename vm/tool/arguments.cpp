@@ -24,6 +24,16 @@ void load_plugin(const std::string& path, api::Session& session) {
   api::check(init(&api::table(), session.get()));
 }
 
+size_t index_of(const std::string& name, const Params& params, const std::string& function) {
+  std::string names;
+  for (size_t i = 0; i < params.size(); ++i) {
+    if (params[i].name == name) return i;
+    names += (names.empty() ? "" : ", ") + params[i].name;
+  }
+  fail(ErrorCode::InvalidArgument, "@{} has no parameter {}; it has {}", function, name,
+       names.empty() ? "none" : names);
+}
+
 }  // namespace
 
 void add_run_arguments(CLI::App& command, RunArguments& arguments) {
@@ -66,30 +76,30 @@ std::vector<Value> parse_inputs(const std::vector<std::string>& inputs, const Pa
                                 const std::string& function,
                                 const std::function<Value(const api::Param& param, size_t index)>& missing) {
   std::vector<std::optional<Value>> values(params.size());
-  size_t position = 0;
-  for (const std::string& input : inputs) {
-    const NamedForm named = split_form(input);
-    size_t index = 0;
-    if (named.name.empty()) {
-      while (position < values.size() && values[position]) ++position;
-      index = position;
-      if (index >= params.size())
-        fail(ErrorCode::ArityMismatch, "@{} has {} parameters, there are more inputs", function, params.size());
-    } else {
-      std::string names;
-      for (const api::Param& param : params) names += (names.empty() ? "" : ", ") + param.name;
-      while (index < params.size() && params[index].name != named.name) ++index;
-      if (index == params.size())
-        fail(ErrorCode::InvalidArgument, "@{} has no parameter {}; it has {}", function, named.name,
-             names.empty() ? "none" : names);
-    }
+  const auto put = [&](size_t index, const std::string& form) {
     if (values[index]) fail(ErrorCode::InvalidArgument, "input {} is given twice", params[index].name);
     try {
-      values[index] = parse_form(named.form, params[index].info, index);
+      values[index] = parse_form(form, params[index].info, index);
     } catch (Error& error) {
       error.add_context("input " + params[index].name);
       throw;
     }
+  };
+  std::vector<std::string> positional;
+  for (const std::string& input : inputs) {
+    const NamedForm named = split_form(input);
+    if (named.name.empty()) {
+      positional.push_back(named.form);
+    } else {
+      put(index_of(named.name, params, function), named.form);
+    }
+  }
+  size_t position = 0;
+  for (const std::string& form : positional) {
+    while (position < values.size() && values[position]) ++position;
+    if (position == values.size())
+      fail(ErrorCode::ArityMismatch, "@{} has {} parameters, there are more inputs", function, params.size());
+    put(position, form);
   }
   std::vector<Value> result;
   for (size_t i = 0; i < params.size(); ++i)

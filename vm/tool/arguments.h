@@ -35,7 +35,8 @@ void add_machine_options(CLI::App& command, MachineOptions& options);
 // A parameter as programs name it.
 using Params = std::vector<api::Param>;
 
-// The value for each parameter; those that no input names come from `missing`, which may throw. InvalidArgument for an
+// The value for each parameter: inputs with names stand where the name says, the others fill the places that are left,
+// in order. Those that no input gives come from `missing`, which may throw. InvalidArgument for an
 // unknown name, for two values of one parameter and for too many.
 std::vector<Value> parse_inputs(const std::vector<std::string>& inputs, const Params& params,
                                 const std::string& function,
