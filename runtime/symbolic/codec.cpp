@@ -34,23 +34,12 @@ class Decoder {
   }
 
   StructInfo info(uint32_t depth) {
-    if (depth > kMaxInfoDepth) fail(ErrorCode::CorruptFile, "a StructInfo is nested deeper than {}", kMaxInfoDepth);
-    StructInfoNode node;
-    node.kind = checked_enum<InfoKind>(in_.get<uint8_t>(), static_cast<uint8_t>(InfoKind::Func), "StructInfo kind");
-    node.dtype = checked_enum<DType>(in_.get<uint8_t>(), static_cast<uint8_t>(DType::String), "dtype");
-    const auto present = in_.get<uint8_t>();
-    if (present & kRank) node.rank = in_.get<uint32_t>();
-    if (present & kDims) node.dims = dims();
-    if (present & kShapeVar) node.shape_var = vars_.var(in_.get<uint32_t>());
-    if (present & kValue) node.value = expr(1);
-    node.has_params = (present & kParams) != 0;
-    node.pure = (present & kPure) != 0;
-    const uint32_t fields = in_.get_count(3 + sizeof(uint32_t));
-    node.fields.reserve(fields);
-    for (uint32_t i = 0; i < fields; ++i) node.fields.push_back(info(depth + 1));
-    if (present & kResult) node.result = info(depth + 1);
-    check(node, present);
-    return std::make_shared<const StructInfoNode>(std::move(node));
+    const auto node = std::make_shared<StructInfoNode>();
+    const uint8_t present = own_parts(*node, depth);
+    for (StructInfo& field : node->fields) field = info(depth + 1);
+    if (present & kResult) node->result = info(depth + 1);
+    check(*node, present);
+    return node;
   }
 
  private:
@@ -60,6 +49,22 @@ class Decoder {
     return static_cast<T>(value);
   }
 
+  // All but the infos inside, for which it makes room. Apart from the recursion, whose frames are small so.
+  [[gnu::noinline]] uint8_t own_parts(StructInfoNode& node, uint32_t depth) {
+    if (depth > kMaxInfoDepth) fail(ErrorCode::CorruptFile, "a StructInfo is nested deeper than {}", kMaxInfoDepth);
+    node.kind = checked_enum<InfoKind>(in_.get<uint8_t>(), static_cast<uint8_t>(InfoKind::Func), "StructInfo kind");
+    node.dtype = checked_enum<DType>(in_.get<uint8_t>(), static_cast<uint8_t>(DType::String), "dtype");
+    const auto present = in_.get<uint8_t>();
+    if (present & kRank) node.rank = in_.get<uint32_t>();
+    if (present & kDims) node.dims = dims();
+    if (present & kShapeVar) node.shape_var = vars_.var(in_.get<uint32_t>());
+    if (present & kValue) node.value = expr(1);
+    node.has_params = (present & kParams) != 0;
+    node.pure = (present & kPure) != 0;
+    node.fields.resize(in_.get_count(3 + sizeof(uint32_t)));
+    return present;
+  }
+
   std::vector<PrimExpr> dims() {
     std::vector<PrimExpr> result(in_.get_count(1 + sizeof(uint32_t)));
     for (PrimExpr& dim : result) dim = expr(1);
@@ -67,7 +72,7 @@ class Decoder {
   }
 
   // What may be present in each kind.
-  static void check(const StructInfoNode& node, uint8_t present) {
+  [[gnu::noinline]] static void check(const StructInfoNode& node, uint8_t present) {
     uint8_t allowed = kParams | kPure;
     if (node.kind == InfoKind::Tensor) allowed |= kRank | kDims | kShapeVar;
     if (node.kind == InfoKind::Shape) allowed |= kRank | kDims;
@@ -90,28 +95,37 @@ class Decoder {
   const SymVarTable& vars_;
 };
 
-void encode_info(ByteWriter& out, const StructInfo& info, SymVarTable& vars, uint32_t depth) {
-  if (!info) fail(ErrorCode::Internal, "a StructInfo to be encoded is null");
-  if (depth > kMaxInfoDepth) fail(ErrorCode::Unsupported, "a StructInfo is nested deeper than {}", kMaxInfoDepth);
+// Apart from the recursion, whose frames are small so.
+[[gnu::noinline]] void encode_own_parts(ByteWriter& out, const StructInfoNode& info, SymVarTable& vars) {
   uint8_t present = 0;
-  if (info->rank) present |= kRank;
-  if (info->dims) present |= kDims;
-  if (info->shape_var) present |= kShapeVar;
-  if (info->value) present |= kValue;
-  if (info->has_params) present |= kParams;
-  if (info->pure) present |= kPure;
-  if (info->result) present |= kResult;
-  out.put(info->kind);
-  out.put(info->dtype);
+  if (info.rank) present |= kRank;
+  if (info.dims) present |= kDims;
+  if (info.shape_var) present |= kShapeVar;
+  if (info.value) present |= kValue;
+  if (info.has_params) present |= kParams;
+  if (info.pure) present |= kPure;
+  if (info.result) present |= kResult;
+  out.put(info.kind);
+  out.put(info.dtype);
   out.put(present);
-  if (info->rank) out.put(*info->rank);
-  if (info->dims) {
-    out.put(static_cast<uint32_t>(info->dims->size()));
-    for (const PrimExpr& dim : *info->dims) encode(out, dim, vars);
+  if (info.rank) out.put(*info.rank);
+  if (info.dims) {
+    out.put(static_cast<uint32_t>(info.dims->size()));
+    for (const PrimExpr& dim : *info.dims) encode(out, dim, vars);
   }
-  if (info->shape_var) out.put(vars.id_of(info->shape_var));
-  if (info->value) encode(out, *info->value, vars);
-  out.put(static_cast<uint32_t>(info->fields.size()));
+  if (info.shape_var) out.put(vars.id_of(info.shape_var));
+  if (info.value) encode(out, *info.value, vars);
+  out.put(static_cast<uint32_t>(info.fields.size()));
+}
+
+[[noreturn, gnu::noinline]] void refuse_to_encode(const StructInfo& info) {
+  if (!info) fail(ErrorCode::Internal, "a StructInfo to be encoded is null");
+  fail(ErrorCode::Unsupported, "a StructInfo is nested deeper than {}", kMaxInfoDepth);
+}
+
+void encode_info(ByteWriter& out, const StructInfo& info, SymVarTable& vars, uint32_t depth) {
+  if (!info || depth > kMaxInfoDepth) refuse_to_encode(info);
+  encode_own_parts(out, *info, vars);
   for (const StructInfo& field : info->fields) encode_info(out, field, vars, depth + 1);
   if (info->result) encode_info(out, info->result, vars, depth + 1);
 }

@@ -266,7 +266,7 @@ class RandomExpressions {
 TEST(SimplifyProperty, KeepsTheValueAndStaysInRange) {
   RandomExpressions random(1);
   int compared = 0;
-  for (int round = 0; round < 6000; ++round) {
+  for (int round = 0; round < 3000; ++round) {
     const PrimExpr expr = random.expr(4);
     const PrimExpr simple = simplify(expr, random.facts);
     const Range range = range_of(expr, random.facts);
@@ -280,13 +280,13 @@ TEST(SimplifyProperty, KeepsTheValueAndStaysInRange) {
       ASSERT_TRUE(range.least <= *expected && *expected <= range.greatest) << to_text(expr);
     }
   }
-  EXPECT_GT(compared, 9000);
+  EXPECT_GT(compared, 4500);
 }
 
 TEST(SimplifyProperty, ProofsAreNeverWrong) {
   RandomExpressions random(2);
   int proved = 0;
-  for (int round = 0; round < 6000; ++round) {
+  for (int round = 0; round < 3000; ++round) {
     const PrimExpr a = random.expr(3);
     const PrimExpr b = random.expr(2);
     const Proof equal = prove_equal(a, b, random.facts);
@@ -306,7 +306,7 @@ TEST(SimplifyProperty, ProofsAreNeverWrong) {
       ASSERT_TRUE(agrees(less_equal, *x <= *y)) << to_text(a) << " <= " << to_text(b);
     }
   }
-  EXPECT_GT(proved, 3000);
+  EXPECT_GT(proved, 1500);
 }
 
 }  // namespace
