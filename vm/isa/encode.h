@@ -34,8 +34,8 @@ class CodeBuilder {
   class Arg {
    public:
     template <typename T>
-    requires std::integral<T> || std::same_as<T, ingot::DType> Arg(T value)
-        : what_(What::Number), number_(static_cast<int64_t>(value)) {}       // NOLINT: operands are written plainly
+    requires std::integral<T> || std::same_as<T, ingot::DType> Arg(T value)  // NOLINT: operands are written plainly
+        : what_(What::Number), number_(static_cast<int64_t>(value)) {}
     Arg(Label label) : what_(What::Label), number_(label.id) {}              // NOLINT
     Arg(std::span<const Register> list) : what_(What::List), list_(list) {}  // NOLINT
     Arg(const std::vector<Register>& list) : Arg(std::span(list)) {}         // NOLINT
