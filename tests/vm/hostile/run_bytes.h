@@ -30,7 +30,7 @@ inline Value some_value(const StructInfo& info) {
       const std::vector<int64_t> dims = dims_of();
       int64_t count = 1;
       for (const int64_t dim : dims)
-        if (dim < 0 || (count *= std::max<int64_t>(dim, 1)) > 100000) return {};
+        if (dim < 0 || dim > 100000 || (count *= std::max<int64_t>(dim, 1)) > 100000) return {};
       const DType dtype = info->dtype == DType::None || info->dtype == DType::String ? DType::Float32 : info->dtype;
       auto tensor = make_tensor(nullptr, dtype, dims);
       std::fill_n(tensor->data, tensor->bytes, std::byte{0});
