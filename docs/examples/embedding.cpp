@@ -1,6 +1,6 @@
-#include <ingot/ingot.hpp>
-
 #include <iostream>
+
+#include <ingot/ingot.hpp>
 
 int main(int argc, char** argv) try {
   using namespace ingot::api;
