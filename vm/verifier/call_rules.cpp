@@ -134,6 +134,9 @@ void FunctionVerifier::call_packed(const Instruction& i) {
       fail(ErrorCode::CorruptFile, "r{} may lie in an arena and must not get to a PackedFunc", reg);
     seen_by_others(reg);
   }
+  if (import.writes.size() > args.size())
+    fail(ErrorCode::CorruptFile, "'{}' writes {} arguments, there are {}", import.name, import.writes.size(),
+         args.size());
   for (const uint32_t index : import.writes) {
     if (index >= args.size())
       fail(ErrorCode::CorruptFile, "'{}' writes argument {}, there are {}", import.name, index, args.size());

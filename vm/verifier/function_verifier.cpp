@@ -7,13 +7,13 @@
 namespace ingot::vm {
 
 FunctionVerifier::FunctionVerifier(const Program& program, const ProgramFacts& facts, uint32_t function,
-                                   const ControlFlow& flow)
+                                   const ControlFlow& flow, RegisterFile& registers)
     : program_(program),
       program_facts_(facts),
       function_(program.functions[function]),
       flow_(flow),
       facts_(facts.functions[function]),
-      registers_(function_.registers),
+      registers_(registers),
       work_left_((uint64_t{1} << 22) + 64 * function_.code.size()) {
   facts_.plan_unit = flow.plan_unit;
   facts_.entry_dims = 0;
@@ -61,6 +61,7 @@ std::optional<std::vector<Register>> FunctionVerifier::counted_at(uint32_t unit,
 
 // Parameters and captures are the function's to release; parameters may be aliases of what the caller keeps.
 void FunctionVerifier::enter() {
+  registers_.restore({});
   for (uint32_t reg = 0; reg < function_.params + function_.captures; ++reg) {
     const bool is_param = reg < function_.params;
     RegisterState state =

@@ -17,11 +17,13 @@ namespace ingot::vm {
 // target, where states meet; a loop header has the state that the function's table declares, to which every jump back
 // must fit.
 //
-// `facts` must have `result`, `trusts_callers` and `params_check` of all functions. Throws CorruptFile naming unit and
-// instruction.
+// `facts` must have `result`, `trusts_callers` and `params_check` of all functions. `registers` has room for the
+// function's; whatever it holds is forgotten, so that many small functions share one. Throws CorruptFile naming unit
+// and instruction.
 class FunctionVerifier {
  public:
-  FunctionVerifier(const Program& program, const ProgramFacts& facts, uint32_t function, const ControlFlow& flow);
+  FunctionVerifier(const Program& program, const ProgramFacts& facts, uint32_t function, const ControlFlow& flow,
+                   RegisterFile& registers);
 
   // Adds plan, sites and kernels to what `facts` says of the function.
   FunctionFacts verify();
@@ -59,6 +61,7 @@ class FunctionVerifier {
   void typed(const Instruction& i);
   void plain(const Instruction& i);
   void values(const Instruction& i);
+  void any_values(const Instruction& i);
   void calls(const Instruction& i);
   void memory(const Instruction& i);
   void load_const(Register reg, uint32_t constant);
@@ -86,7 +89,7 @@ class FunctionVerifier {
   const ControlFlow& flow_;
   FunctionFacts facts_;
 
-  RegisterFile registers_;
+  RegisterFile& registers_;
   LiveRanges ranges_;
   std::unordered_map<uint32_t, Snapshot> pending_;       // states of jumps forward, by target
   std::unordered_map<uint32_t, Snapshot> loop_entries_;  // by header

@@ -204,7 +204,33 @@ void FunctionVerifier::values(const Instruction& i) {
       return define(reg, immediate_state(Kind::Scalar, dtype));
     }
     default:
+      return any_values(i);
+  }
+}
+
+// An instruction without a rule of its own: it looks at kinds itself, as builtins do.
+void FunctionVerifier::any_values(const Instruction& i) {
+  for (const Operand& operand : i.operands()) {
+    if (operand.role == Role::Base || operand.role == Role::Operands)
       fail(ErrorCode::Internal, "the verifier has no rule for {}", i.info->mnemonic);
+    if (operand.role == Role::Use) {
+      use(operand.reg());
+      seen_by_others(operand.reg());
+    }
+    for (const Register reg : operand.list) {
+      if (operand.role == Role::Takes) {
+        take_owned(reg, i.info->mnemonic);
+      } else {
+        use(reg);
+        seen_by_others(reg);
+      }
+    }
+    if (operand.role == Role::Take) take_owned(operand.reg(), i.info->mnemonic);
+  }
+  for (const Operand& operand : i.operands()) {
+    if (operand.role == Role::Def) define(operand.reg(), counted_state({}));
+    if (operand.role == Role::Vars) use_dims(operand.list);
+    if (operand.role == Role::Target) jump(i, operand);
   }
 }
 

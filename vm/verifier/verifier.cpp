@@ -1,5 +1,7 @@
 #include "vm/verifier/verifier.h"
 
+#include <algorithm>
+
 #include "runtime/base/error.h"
 #include "vm/verifier/function_verifier.h"
 #include "vm/verifier/structure.h"
@@ -39,15 +41,21 @@ ProgramFacts verify(const Program& program) {
       of.params_check = decode<Unchecked>(function.code, *unit)[0].index();
     facts.functions.push_back(std::move(of));
   }
-  for_each_function(program,
-                    [&](uint32_t f) { facts.functions[f] = FunctionVerifier(program, facts, f, flows[f]).verify(); });
+  uint32_t most = 0;
+  for (const Function& function : program.functions) most = std::max(most, function.registers);
+  RegisterFile registers(most);
+  for_each_function(program, [&](uint32_t f) {
+    facts.functions[f] = FunctionVerifier(program, facts, f, flows[f], registers).verify();
+  });
   return facts;
 }
 
 std::vector<Register> registers_to_release(const Program& program, const ProgramFacts& facts, uint32_t function,
                                            uint32_t unit, FramePoint point) {
   const ControlFlow flow = analyze_control_flow(program, program.functions[function]);
-  auto counted = FunctionVerifier(program, facts, function, flow).counted_at(unit, point == FramePoint::InCall);
+  RegisterFile registers(program.functions[function].registers);
+  auto counted =
+      FunctionVerifier(program, facts, function, flow, registers).counted_at(unit, point == FramePoint::InCall);
   if (!counted) fail(ErrorCode::Internal, "no path of '{}' leads to unit {}", program.functions[function].name, unit);
   return std::move(*counted);
 }

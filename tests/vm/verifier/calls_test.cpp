@@ -77,7 +77,7 @@ TEST(Calls, PackedFuncsGetNoArena) {
   EXPECT_THAT(verify_code("call_packed r1, \"host.read\", [r0] kill r0 return r1", 1),
               HasSubstr("r0 may lie in an arena and must not get to a PackedFunc"));
   EXPECT_THAT(verify_code("call_packed r1, \"host.write\", [] return r1", 0),
-              HasSubstr("'host.write' writes argument 0, there are 0"));
+              HasSubstr("'host.write' writes 1 arguments, there are 0"));
   EXPECT_THAT(verify_code("load_const r0, c0 call_packed r1, \"host.write\", [r0] return r1", 0),
               HasSubstr("r0, which 'host.write' writes, is no tensor of this function's own"));
   EXPECT_EQ(verify_code("load_dim r0, 2 new_tensor_dyn r1, float32, [r0] call_packed r2, \"host.write\", [r1] kill r2 "

@@ -125,5 +125,14 @@ TEST(Control, WorkIsBounded) {
   EXPECT_THAT(test::verify_text(text), HasSubstr("too many registers meet at too many jumps"));
 }
 
+// Functions with many registers and little code must not cost more than their code.
+TEST(Control, RegistersCostNothing) {
+  Program program = assemble(
+      "func @f params 0 registers 65535 { signature fn() -> Object code load_none r65534 "
+      "return r65534 }");
+  program.functions.resize(20000, program.functions[0]);
+  verify(program);
+}
+
 }  // namespace
 }  // namespace ingot::vm
