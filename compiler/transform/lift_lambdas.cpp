@@ -115,6 +115,7 @@ class Lifter {
     module_->set({name, std::make_shared<Function>(nested), nullptr, false, nested.span});
 
     const Expr global = std::make_shared<GlobalVar>(name, nested.span);
+    global->info = nested.info;
     std::vector<Expr> captured = {global};
     std::vector<Expr> inside = {global};
     std::vector<VarRef> params = nested.params;

@@ -75,8 +75,8 @@ struct PreparedKernel {
 };
 
 // Checks the operands against the contract and prepares the first variant that accepts the problem. May allocate and
-// take milliseconds. `variant` names one to be used ("reference" for differential tests); Unsupported where it does not
-// accept.
+// take milliseconds. `variant` names one to be used ("reference" is the last one of each contract, for differential
+// tests); Unsupported where it does not accept.
 //
 // Throws ShapeMismatch or TypeError, in the user's words, for operands; InvalidArgument for an attribute's value;
 // CorruptFile, ArityMismatch or Unsupported for a call that no compiler writes. Whatever the call says, what is
