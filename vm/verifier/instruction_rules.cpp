@@ -256,7 +256,7 @@ void FunctionVerifier::alias(Register to, Register from) {
 void FunctionVerifier::own(Register to, Register from) {
   RegisterState state = take(from);
   if (state.has(Flags::kBorrowed | Flags::kArena)) {
-    state.origin = {};
+    if (state.origin.from == Origin::From::Site) state.origin = {};
     state.flags = Flags::kCounted;
   }
   state.root = kNoRegister;

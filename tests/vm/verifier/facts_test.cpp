@@ -27,7 +27,10 @@ TEST(Facts, KnowOriginsOfOperands) {
     plan [r2]
     load_const r3, c0
     alloc_tensor r4, s0
-    call_kernel k0, [r0, r3, r4]
+    alias r8, r0
+    own r8, r8
+    call_kernel k0, [r8, r3, r4]
+    kill r8
     call_builtin r5, shape_of, [r4]
     check_value r1, t1, [r2]
     new_tensor r6, s0
