@@ -13,20 +13,23 @@ namespace {
 
 std::atomic<size_t> allocations = 0;
 
-void* counted(std::size_t bytes) {
+// Not inlined, so that no compiler sees new and free side by side.
+[[gnu::noinline]] void* counted(std::size_t bytes) {
   ++allocations;
   if (void* memory = std::malloc(bytes)) return memory;
   throw std::bad_alloc();
 }
 
+[[gnu::noinline]] void give_back(void* memory) { std::free(memory); }
+
 }  // namespace
 
 void* operator new(std::size_t bytes) { return counted(bytes); }
 void* operator new[](std::size_t bytes) { return counted(bytes); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { give_back(memory); }
+void operator delete[](void* memory) noexcept { give_back(memory); }
+void operator delete(void* memory, std::size_t) noexcept { give_back(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { give_back(memory); }
 
 namespace ingot::vm::testing {
 namespace {
