@@ -13,16 +13,26 @@ struct Side {
 // An access to every element within one side per dimension.
 using Box = std::vector<Side>;
 
+// What is larger stays unproved, which bounds the time that hostile functions take.
+constexpr size_t kMaxLoops = 16;
+constexpr size_t kMaxWaiting = 64;
+
 // Which elements of one buffer are certainly written.
 class Coverage {
  public:
-  Coverage(const PrimFunc& func, BufferId buffer) : func_(func), buffer_(func.buffers[buffer]), facts_(func) {}
+  Coverage(const PrimFunc& func, BufferId buffer)
+      : func_(func),
+        buffer_(func.buffers[buffer]),
+        facts_(func),
+        covered_(buffer_.dims.size(), 0),
+        waiting_(buffer_.dims.size()) {}
 
   bool add(const Access& access) {
-    if (access.conditional() || !has_fixed_extents(access)) return false;
+    if (access.conditional() || access.loops.size() > kMaxLoops || buffer_.dims.size() > kMaxLoops) return false;
+    if (!has_fixed_extents(access)) return false;
     if (digits_cover(access)) return true;
-    if (auto box = box_of(access)) boxes_.push_back(std::move(*box));
-    return boxes_cover();
+    const auto box = box_of(access);
+    return box && add_box(*box);
   }
 
  private:
@@ -69,30 +79,24 @@ class Coverage {
     return all_run(left) ? std::optional(box) : std::nullopt;
   }
 
-  bool is_whole(const Box& box, size_t d) const {
-    return equal(box[d].begin, 0) && equal(box[d].extent, buffer_.dims[d]);
-  }
-
-  // Boxes side by side along one dimension, each whole in the others.
-  bool boxes_cover() const {
-    const size_t rank = buffer_.dims.size();
-    for (size_t d = 0; d < rank; ++d) {
-      std::vector<Side> sides;
-      for (const Box& box : boxes_) {
-        bool whole = true;
-        for (size_t other = 0; other < rank && whole; ++other) whole = other == d || is_whole(box, other);
-        if (whole) sides.push_back(box[d]);
-      }
-      PrimExpr covered = 0;
-      while (!equal(covered, buffer_.dims[d])) {
-        const auto next = std::ranges::find_if(sides, [&](const Side& side) { return equal(side.begin, covered); });
-        if (next == sides.end()) break;
-        covered = simplify(covered + next->extent, facts_.at_entry());
-        sides.erase(next);
-      }
-      if (equal(covered, buffer_.dims[d])) return true;
+  // Boxes that are whole in all dimensions but one are put together along that one, from 0 on.
+  bool add_box(const Box& box) {
+    std::vector<size_t> partial;
+    for (size_t d = 0; d < box.size(); ++d)
+      if (!equal(box[d].begin, 0) || !equal(box[d].extent, buffer_.dims[d])) partial.push_back(d);
+    if (partial.empty()) return true;
+    if (partial.size() > 1) return false;
+    const size_t d = partial[0];
+    std::vector<Side>& waiting = waiting_[d];
+    if (waiting.size() == kMaxWaiting) return false;
+    waiting.push_back(box[d]);
+    while (!equal(covered_[d], buffer_.dims[d])) {
+      const auto next = std::ranges::find_if(waiting, [&](const Side& side) { return equal(side.begin, covered_[d]); });
+      if (next == waiting.end()) return false;
+      covered_[d] = simplify(covered_[d] + next->extent, facts_.at_entry());
+      waiting.erase(next);
     }
-    return rank == 0 && !boxes_.empty();
+    return true;
   }
 
   // The position in the buffer counts through all elements as a number with the loop indices as digits.
@@ -120,7 +124,9 @@ class Coverage {
   const PrimFunc& func_;
   const Buffer& buffer_;
   FuncFacts facts_;
-  std::vector<Box> boxes_;
+  // Of each dimension: the end of what is covered from 0 on, and what begins elsewhere.
+  std::vector<PrimExpr> covered_;
+  std::vector<std::vector<Side>> waiting_;
 };
 
 // Follows the function in order, and asks of every load whether its element has been written by then: by an earlier
@@ -136,7 +142,7 @@ class WholeWrite {
       statement(stmt);
       while (next_root_ < seen_) {
         const Access& access = accesses_[next_root_++];
-        if (access.is_store && access.buffer == buffer_) whole_ = coverage_.add(access) || whole_;
+        if (access.is_store && access.buffer == buffer_) whole_ = whole_ || coverage_.add(access);
       }
     }
     return whole_ && !reads_early_;
