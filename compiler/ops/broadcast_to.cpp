@@ -21,21 +21,22 @@ StructInfo infer_broadcast_to(const CallSite& call) {
 }
 
 Meaning define_broadcast_to(const CallSite& call) {
-  const auto x = operand(call, 0);
-  const Dims target = *infer_broadcast_to(call)->dims;
-  const size_t skipped = target.size() - x.rank();
-  Dims checked = target;
-  for (size_t d = 0; d < x.rank(); ++d) {
-    const auto& dim = x.dims()[d];
-    auto& wanted = checked[skipped + d];
-    if (dim.is_const(1) || prove_equal(dim, wanted) == Proof::Yes) continue;
-    const PrimExpr same = PrimExpr::make(PrimOp::Equal, {dim, wanted});
-    const PrimExpr one = PrimExpr::make(PrimOp::Equal, {dim, PrimExpr(1)});
-    wanted = PrimExpr::make(PrimOp::Select, {PrimExpr::make(PrimOp::Or, {same, one}), wanted, PrimExpr(-1)});
-  }
-  OpFunc f(call, {tensor_like(x, checked)});
-  f.compute(f.out(),
-            [&](const tir::Indices& i) { return f.load(f.in(), broadcast_index(f.dims(f.in()), i, f.dims(f.out()))); });
+  OpFunc f(call);
+  f.compute(f.out(), [&](const tir::Indices& i) {
+    const auto& dims = f.dims(f.in());
+    const auto& target = f.dims(f.out());
+    tir::Indices at = broadcast_index(dims, i, target);
+    // A dimension that is neither 1 nor the wanted one has no element to read.
+    for (size_t d = 0; d < dims.size(); ++d) {
+      const size_t place = i.size() - dims.size() + d;
+      const PrimExpr& wanted = target[place];
+      if (dims[d].is_const(1) || prove_equal(dims[d], wanted) == Proof::Yes) continue;
+      const auto same = [&](const PrimExpr& to) { return PrimExpr::make(PrimOp::Equal, {dims[d], to}); };
+      at[d] = PrimExpr::make(PrimOp::Select,
+                             {same(1), 0, PrimExpr::make(PrimOp::Select, {same(wanted), i[place], PrimExpr(-1)})});
+    }
+    return f.load(f.in(), at);
+  });
   return f.finish();
 }
 

@@ -33,26 +33,53 @@ std::vector<PrimExpr> shape_values(const CallSite& call) {
 
 }  // namespace
 
-std::vector<SymVar> scalar_vars(std::span<const StructInfo> inputs, std::span<const StructInfo> outputs,
-                                std::span<const PrimExpr> extra) {
-  std::vector<SymVar> bound, result;
-  for (const auto& info : inputs)
-    for (const auto& dim : *info->dims)
-      if (dim.op() == PrimOp::Var) bound.push_back(dim.var());
-  const auto visit = [&](const PrimExpr& expr) {
-    for_each_var(expr, [&](const SymVar& var) {
-      if (!contains(bound, var) && !contains(result, var)) result.push_back(var);
+Sizes::Sizes(std::span<const StructInfo> inputs, std::span<const StructInfo> outputs, std::span<const PrimExpr> extra) {
+  for (const auto& list : {inputs, outputs}) {
+    for (const auto& info : list) bind(info);
+    for (const auto& info : list) name(info);
+  }
+  for (const auto& expr : extra)
+    for_each_var(local(expr), [&](const SymVar& var) {
+      if (!contains(bound_, var) && !contains(scalars_, var)) scalars_.push_back(var);
     });
-  };
-  for (const auto& list : {inputs, outputs})
-    for (const auto& info : list)
-      for (const auto& dim : *info->dims) visit(dim);
-  for (const auto& expr : extra) visit(expr);
-  return result;
 }
 
+void Sizes::bind(const StructInfo& info) {
+  for (const auto& dim : *info->dims)
+    if (dim.op() == PrimOp::Var && !contains(bound_, dim.var())) bound_.push_back(dim.var());
+}
+
+// Gives dimensions that are not bound names of their own, which are bound from then on.
+void Sizes::name(const StructInfo& info) {
+  for (const auto& dim : *info->dims) {
+    if (bound(local(dim))) continue;
+    const SymVar var = make_sym_var(fmt::format("d{}", renamed_.size()));
+    bound_.push_back(var);
+    renamed_.emplace_back(dim, var);
+  }
+}
+
+bool Sizes::bound(const PrimExpr& expr) const {
+  bool all = true;
+  for_each_var(expr, [&](const SymVar& var) { all = all && contains(bound_, var); });
+  return all;
+}
+
+PrimExpr Sizes::local(const PrimExpr& expr) const {
+  if (renamed_.empty()) return expr;
+  for (const auto& [from, to] : renamed_)
+    if (same_expr(expr, from)) return to;
+  if (expr.operands().empty()) return expr;
+  std::vector<PrimExpr> operands;
+  for (const auto& operand : expr.operands()) operands.push_back(local(operand));
+  return PrimExpr::make(expr.op(), std::move(operands));
+}
+
+void Sizes::bind_scalar(size_t i, SymVar local) { renamed_.emplace_back(scalars_.at(i), std::move(local)); }
+
 std::vector<SymVar> scalar_vars(const CallSite& call, std::span<const StructInfo> outputs) {
-  return scalar_vars(infos_of(operands(call)), outputs, shape_values(call));
+  const auto scalars = Sizes(infos_of(operands(call)), outputs, shape_values(call)).scalars();
+  return {scalars.begin(), scalars.end()};
 }
 
 std::vector<StructInfo> results_of(const StructInfo& info) {
@@ -64,12 +91,11 @@ DType accumulator(DType dtype) { return dtype == DType::Float16 || dtype == DTyp
 
 OpFunc::OpFunc(const CallSite& call) : OpFunc(call, results_of(call.op().infer(call))) {}
 
-OpFunc::OpFunc(const CallSite& call, std::vector<StructInfo> outputs) : builder_(std::string(call.op().name)) {
+OpFunc::OpFunc(const CallSite& call, std::vector<StructInfo> outputs)
+    : builder_(std::string(call.op().name)), sizes_(infos_of(operands(call)), outputs, shape_values(call)) {
   const auto arguments = operands(call);
-  for (const auto& var : scalar_vars(call, outputs)) {
-    const auto scalar = builder_.scalar(var->name, DType::Int64);
-    scalars_.emplace_back(var, scalar->index);
-  }
+  for (size_t i = 0; i < sizes_.scalars().size(); ++i)
+    sizes_.bind_scalar(i, builder_.scalar(sizes_.scalars()[i]->name, DType::Int64)->index);
   const auto local_dims = [&](const Dims& dims) {
     Dims result;
     for (const auto& dim : dims) result.push_back(local(dim));
@@ -80,15 +106,6 @@ OpFunc::OpFunc(const CallSite& call, std::vector<StructInfo> outputs) : builder_
   for (size_t i = 0; i < outputs.size(); ++i)
     outputs_.push_back(builder_.output(outputs.size() == 1 ? "y" : fmt::format("y{}", i), outputs[i]->dtype,
                                        local_dims(*outputs[i]->dims)));
-}
-
-PrimExpr OpFunc::local(const PrimExpr& expr) const {
-  if (scalars_.empty()) return expr;
-  return substitute(expr, [&](const SymVar& var) -> std::optional<PrimExpr> {
-    for (const auto& [from, to] : scalars_)
-      if (from == var) return PrimExpr(to);
-    return std::nullopt;
-  });
 }
 
 void OpFunc::compute(tir::BufferId buffer, const std::function<Element(const tir::Indices&)>& element) {

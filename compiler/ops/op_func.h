@@ -8,15 +8,35 @@
 
 namespace ingot::ops {
 
-// The symbolic variables of a call that no input's dimension binds alone: scalar parameters of its PrimFunc, in order
-// of first occurrence in the inputs, the outputs, then `extra` (expressions that the body uses).
-std::vector<SymVar> scalar_vars(std::span<const StructInfo> inputs, std::span<const StructInfo> outputs,
-                                std::span<const PrimExpr> extra = {});
-// Those of a call whose meaning is a PrimFunc.
+// How a PrimFunc speaks of the sizes of a call. The sizes of its buffers must follow from the buffers alone: a variable
+// is bound by a dimension where it stands alone, in an input or else in an output; a dimension whose variables are not
+// all bound is a variable of the function itself. What else the function needs to know becomes a scalar parameter.
+class Sizes {
+ public:
+  // `extra`: expressions that the body uses besides dimensions.
+  Sizes(std::span<const StructInfo> inputs, std::span<const StructInfo> outputs, std::span<const PrimExpr> extra);
+
+  // An expression of the caller in variables of the function.
+  PrimExpr local(const PrimExpr& expr) const;
+  // The caller's variables that are scalar parameters, in order, and what they are in the function once it is known.
+  std::span<const SymVar> scalars() const { return scalars_; }
+  void bind_scalar(size_t i, SymVar local);
+
+ private:
+  void bind(const StructInfo& info);
+  void name(const StructInfo& info);
+  bool bound(const PrimExpr& expr) const;
+
+  std::vector<SymVar> bound_;
+  std::vector<std::pair<PrimExpr, PrimExpr>> renamed_;
+  std::vector<SymVar> scalars_;
+};
+
+// The scalar parameters of a call whose meaning is a PrimFunc, as values of the caller.
 std::vector<SymVar> scalar_vars(const ir::CallSite& call, std::span<const StructInfo> outputs);
 
 // The PrimFunc of an operator's call under construction: a buffer for each tensor argument (operands()) and each
-// result, scalar parameters for the variables that no input binds.
+// result, and scalar parameters where the body needs more than their sizes.
 class OpFunc {
  public:
   // Results as the operator infers them.
@@ -31,8 +51,10 @@ class OpFunc {
   const Dims& dims(tir::BufferId buffer) const { return builder_.buffer(buffer).dims; }
   DType dtype(tir::BufferId buffer) const { return builder_.buffer(buffer).dtype; }
   Element load(tir::BufferId buffer, tir::Indices indices) const { return {builder_.load(buffer, std::move(indices))}; }
+  // Input `i` with its dimensions in variables of this function.
+  Operand operand(size_t i) const { return {"", tensor_info(dtype(in(i)), dims(in(i)))}; }
   // An expression over the caller's variables in those of this function.
-  PrimExpr local(const PrimExpr& expr) const;
+  PrimExpr local(const PrimExpr& expr) const { return sizes_.local(expr); }
 
   void compute(tir::BufferId buffer, const std::function<Element(const tir::Indices&)>& element);
   void reduce(tir::BufferId buffer, tir::ExprOp op, const Element& init, Dims extents,
@@ -46,7 +68,7 @@ class OpFunc {
  private:
   tir::FuncBuilder builder_;
   std::vector<tir::BufferId> inputs_, outputs_;
-  std::vector<std::pair<SymVar, SymVar>> scalars_;  // the caller's, the function's
+  Sizes sizes_;
 };
 
 // A loop with an index of its own.

@@ -67,11 +67,11 @@ StructInfo infer_strided_slice(const CallSite& call) {
 }
 
 Meaning define_strided_slice(const CallSite& call) {
-  const auto slices = slices_of(call, operand(call, 0));
   OpFunc f(call);
+  const auto slices = slices_of(call, f.operand(0));
   f.compute(f.out(), [&](const Indices& i) {
     Indices at;
-    for (size_t d = 0; d < i.size(); ++d) at.push_back(f.local(slices[d].begin) + i[d] * slices[d].step);
+    for (size_t d = 0; d < i.size(); ++d) at.push_back(slices[d].begin + i[d] * slices[d].step);
     return f.load(f.in(), at);
   });
   return f.finish();

@@ -85,8 +85,9 @@ Meaning define_split(const CallSite& call) {
   const auto x = operand(call, 0);
   const auto parts = parts_of(call, x);
   OpFunc f(call, results(x, parts, true));
+  const Dims begins = parts_of(call, f.operand(0)).begins;
   for (size_t p = 0; p < parts.sizes.size(); ++p) {
-    const PrimExpr begin = f.local(parts.begins[p]);
+    const PrimExpr& begin = begins[p];
     f.compute(f.out(p), [&](const tir::Indices& i) {
       tir::Indices at = i;
       at[parts.axis] = begin + i[parts.axis];

@@ -41,12 +41,28 @@ TEST(Define, BroadcastChecksWhatIsNotProved) {
 )");
 }
 
-TEST(Define, UnboundDimensionsBecomeScalars) {
+TEST(Define, SizesFollowFromBuffers) {
+  EXPECT_EQ(text({"multiply", {f32({PrimExpr(n) * 2}), f32({PrimExpr(n) * 2})}}),
+            R"(prim_func @multiply(x0: Buffer[(d0,), float32], x1: Buffer[(d0,), float32], y: Buffer[(d0,), float32]) {
+  for i0 in d0 parallel {
+    y[i0] = x0[i0] * x1[i0];
+  }
+}
+)");
   EXPECT_EQ(text({"broadcast_to", {f32({1}), shape_info({PrimExpr(n) * 2})}}),
-            R"(prim_func @broadcast_to(x0: Buffer[(1,), float32], y: Buffer[(n * 2,), float32], n: int64) {
-  for i0 in n * 2 parallel {
+            R"(prim_func @broadcast_to(x0: Buffer[(1,), float32], y: Buffer[(d0,), float32]) {
+  for i0 in d0 parallel {
     y[i0] = x0[0];
   }
+}
+)");
+}
+
+TEST(Define, OtherValuesBecomeScalars) {
+  EXPECT_EQ(text({"shape_to_tensor", {shape_info({PrimExpr(n) * 2, 3})}}),
+            R"(prim_func @shape_to_tensor(y: Buffer[(2,), int64], n: int64) {
+  y[0] = index(n * 2);
+  y[1] = 3i64;
 }
 )");
 }
@@ -61,6 +77,9 @@ TEST(Define, LoopsOfEveryFamilyPassTheChecker) {
   const std::vector<TestCall> calls = {
       {"concat", {tuple_info({f32({n}), f32({m})})}},
       {"split", {f32({n})}, {{"indices_or_sections", int64_t{2}}}},
+      {"split", {f32({PrimExpr(n) * 6 + 3})}, {{"indices_or_sections", int64_t{3}}}},
+      {"strided_slice", {f32({PrimExpr(n) * 2 + 1})}, {{"begin", ints({-3})}, {"end", ints({-1})}}},
+      {"concat", {tuple_info({f32({PrimExpr(n) * 2}), f32({PrimExpr(n) * 3})})}},
       {"take", {f32({n, 4}), i64({m})}, {{"axis", int64_t{0}}}},
       {"take", {f32({n, 4}), i64({m})}},
       {"gather_elements", {f32({n, 4}), i64({2, 4})}},

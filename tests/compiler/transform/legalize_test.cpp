@@ -77,7 +77,7 @@ def @main(%p: (Tensor[(n,), float32], Tensor[(n,), float32])) {
   let %t_2 = %p.1;
   let %t_3 = view(%t_2, Tensor[(n, 1), float32]);
   let %s = call_tir(@concat, (%t_1, %t_3), Tensor[(n, 2), float32]);
-  let %b = call_tir(@broadcast_to, (%s,), shape(m), Tensor[(m * 2, n, 2), float32]);
+  let %b = call_tir(@broadcast_to, (%s,), Tensor[(m * 2, n, 2), float32]);
   let %t_4 = call_tir(@zeros, (), Tensor[(2, 3), float32]);
   %t_4
 }
@@ -95,8 +95,8 @@ private prim_func @concat(x0: Buffer[(n, 1), float32], x1: Buffer[(n, 1), float3
   }
 }
 
-private prim_func @broadcast_to(x0: Buffer[(n, 2), float32], y: Buffer[(m * 2, n, 2), float32], m: int64) {
-  for i0 in m * 2 parallel {
+private prim_func @broadcast_to(x0: Buffer[(n, 2), float32], y: Buffer[(d0, n, 2), float32]) {
+  for i0 in d0 parallel {
     for i1 in n {
       for i2 in 2 {
         y[i0, i1, i2] = x0[i1, i2];
