@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/analysis/literals.h"
+#include "compiler/ir/visitor.h"
 
 namespace ingot::analysis {
 
@@ -44,6 +45,9 @@ Module Inference::run() {
       for (const Span& span : unsolved_)
         diagnostics_->error(ErrorCode::TypeError, span, "the parameters of this function are not fixed by its uses",
                             "annotate them: fn(%x: Tensor[...])");
+    if (!diagnostics_->has_errors())
+      for (const auto& definition : result.definitions())
+        if (definition.function != nullptr) refuse_unknown(definition.function);
     result.form = std::max(result.form, Form::Typed);
     return result;
   }
@@ -86,6 +90,16 @@ Module Inference::walk() {
     for (const auto& [key, name] : global.instances) add(globals_.find(name)->second);
   }
   return result;
+}
+
+// A function whose result nothing fixes: it always calls itself.
+void Inference::refuse_unknown(const Expr& e) {
+  if (const auto* f = as<Function>(e); f != nullptr && mentions_unknown(f->info)) {
+    diagnostics_->error(ErrorCode::WellFormedness, f->span, "the result of this recursive function cannot be inferred",
+                        "annotate it: -> Tensor[...] behind the parameters", 8);
+    return;
+  }
+  for_each_child(e, [this](const Expr& child) { refuse_unknown(child); });
 }
 
 // Infers a function of the module once.

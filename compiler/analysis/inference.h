@@ -66,6 +66,7 @@ class Inference {
   // inference.cpp: the module, functions, sequences, bindings
   ir::Module walk();
   void complete(Global& global);
+  void refuse_unknown(const ir::Expr& e);
   StructInfo signature(const std::string& name, const ir::Span& use);
   ir::FunctionRef function(const ir::Function& f, const ir::Var* self, SymVars* generic = nullptr);
   ir::Expr sequence(const ir::Seq& seq, const StructInfo& expected);
@@ -114,7 +115,7 @@ class Inference {
   ir::Expr call_global_generic(const ir::Call& e, Global& global);
   ir::Expr call_local_generic(const ir::Call& e, Local& local);
   StructInfo holes_of(const ir::Function& f);
-  void check_relations(const ir::Call& e, const ir::Function& f, const std::vector<ir::Expr>& args);
+  bool check_relations(const ir::Call& e, const ir::Function& f, const std::vector<ir::Expr>& args);
 
   const ir::Module* module_;
   ir::Diagnostics* diagnostics_;

@@ -100,8 +100,9 @@ std::optional<Inference::Instance> Inference::instantiate(const Call& e, const F
   return Instance{general.key, std::move(instance)};
 }
 
-// Relations of a `where` clause at one call.
-void Inference::check_relations(const Call& e, const Function& f, const std::vector<Expr>& args) {
+// Relations of a `where` clause at one call; false where one does not hold.
+bool Inference::check_relations(const Call& e, const Function& f, const std::vector<Expr>& args) {
+  const size_t before = diagnostics_->all().size();
   for (const std::string& relation : f.where) {
     if (relation != "Broadcast" && relation != "Identity") {
       diagnostics_->error(ErrorCode::TypeError, place(e.span), fmt::format("there is no type relation {}", relation),
@@ -122,14 +123,15 @@ void Inference::check_relations(const Call& e, const Function& f, const std::vec
               fmt::format("{} does not hold between {} and {}", relation, to_text(a->info), to_text(b->info)));
     }
   }
+  return diagnostics_->all().size() == before;
 }
 
 Expr Inference::call_global_generic(const Call& e, Global& global) {
   const Function& f = *global.definition.function;
   const std::string original = global.definition.name;
   std::vector<Expr> args = open_arguments(e, f);
-  check_relations(e, f, args);
-  const auto instance = instantiate(e, f, "@" + original, args);
+  const bool related = check_relations(e, f, args);
+  const auto instance = related ? instantiate(e, f, "@" + original, args) : std::nullopt;
   const auto unknown_call = [&] {
     return typed(std::make_shared<Call>(e.callee, std::move(args), e.attrs, e.info_args, e.span), unknown());
   };
@@ -162,8 +164,8 @@ Expr Inference::call_local_generic(const Call& e, Local& local) {
   const Function& f = *local.function;
   const std::string name = local.var->name.empty() ? "the function" : "%" + local.var->name;
   std::vector<Expr> args = open_arguments(e, f);
-  check_relations(e, f, args);
-  const auto instance = instantiate(e, f, name, args);
+  const bool related = check_relations(e, f, args);
+  const auto instance = related ? instantiate(e, f, name, args) : std::nullopt;
   const auto unknown_call = [&] {
     return typed(std::make_shared<Call>(e.callee, std::move(args), e.attrs, e.info_args, e.span), unknown());
   };

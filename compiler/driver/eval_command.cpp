@@ -33,7 +33,6 @@ std::vector<tool::Output> outputs_of(const Value& result) {
 std::vector<tool::Output> evaluate(const Options& options) {
   ir::Diagnostics diagnostics;
   const ir::Module module = run_passes(options.run.file, {"infer_struct_info"}, {}, diagnostics);
-  print_warnings(diagnostics);
   const auto& name = options.run.function;
   const auto* definition = module.find(name);
   if (definition == nullptr || definition->function == nullptr || !definition->exported)
@@ -46,7 +45,9 @@ std::vector<tool::Output> evaluate(const Options& options) {
   evaluator::Options evaluation;
   evaluation.log = print_to_stderr;
   evaluation.print = tool::print_line;
-  return outputs_of(evaluator::evaluate(module, name, inputs, evaluation));
+  const Value result = evaluator::evaluate(module, name, inputs, evaluation);
+  print_warnings(diagnostics);
+  return outputs_of(result);
 }
 
 }  // namespace

@@ -56,6 +56,11 @@ TEST(Infer, RecursionWithoutAnnotationTakesWhatTheOtherBranchGives) {
               HasSubstr("let %fact: fn(Tensor[(), int32]) -> Tensor[(), int32]"));
 }
 
+TEST(Infer, AFunctionThatOnlyCallsItselfNeedsAnAnnotation) {
+  EXPECT_THAT(typed("def @main(%n: int32) { let %f = fn(%k: int32) { %f(%k) }; %f(%n) }"),
+              StartsWith("error[WellFormedness.8]: the result of this recursive function cannot be inferred"));
+}
+
 TEST(Infer, FunctionsWithoutAnnotationsAreSpecialisedByCall) {
   const std::string text = typed(
       "def @id(%x) { %x }\n"
