@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <span>
 #include <string_view>
 #include <variant>
@@ -38,6 +39,9 @@ struct Op {
   Effect (*effect)(const CallSite& call);
   // Dtypes and ranks are known when it is asked.
   Meaning (*define)(const CallSite& call);
+  // A library kernel that computes the call as well, its inputs the tensor arguments in order, where there is one for
+  // these operands. Null: the operator has none, or `define` gives it.
+  std::optional<KernelCall> (*library)(const CallSite& call);
   // The TYPED or plain family of opcodes.def that computes it on rank-0 operands; empty where there is none.
   // ">less": with operands swapped.
   std::string_view scalar_instruction;

@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "compiler/ops/call.h"
 #include "compiler/ops/functions.h"
 #include "compiler/ops/op_func.h"
@@ -70,6 +72,16 @@ Meaning define_concat(const CallSite& call) {
     offset = simplify(offset + f.dims(buffer)[join.axis]);
   }
   return f.finish();
+}
+
+std::optional<KernelCall> concat_kernel(const CallSite& call) {
+  const auto join = join_of(call);
+  if (join.parts.size() > std::numeric_limits<uint16_t>::max()) return std::nullopt;
+  KernelCall kernel;
+  kernel.contract = Contract::concat;
+  kernel.inputs = static_cast<uint16_t>(join.parts.size());
+  kernel.set("axis", static_cast<int64_t>(join.axis));
+  return kernel;
 }
 
 StructInfo infer_stack(const CallSite& call) {

@@ -134,7 +134,22 @@ StructInfo infer_conv2d(const CallSite& call) {
 
 Effect conv2d_effect(const CallSite& call) { return convolution(call).proved ? Effect::Total : Effect::MayFail; }
 
+std::optional<KernelCall> conv2d_kernel(const CallSite& call) {
+  const auto c = convolution(call);
+  if (!in_order(c.x_order) || !in_order(c.w_order) || c.x.dtype() != DType::Float32) return std::nullopt;
+  KernelCall kernel;
+  kernel.contract = Contract::conv2d;
+  kernel.inputs = c.has_bias ? 3 : 2;
+  kernel.set("strides", list(c.window.strides));
+  kernel.set("padding", list(c.window.padding));
+  kernel.set("dilation", list(c.window.dilation));
+  kernel.set("groups", c.groups);
+  kernel.set("has_bias", int64_t{c.has_bias});
+  return kernel;
+}
+
 Meaning define_conv2d(const CallSite& call) {
+  if (auto kernel = conv2d_kernel(call)) return *std::move(kernel);
   const auto c = convolution(call);
   if (!in_order(c.x_order) || !in_order(c.w_order)) {
     // Other layouts are brought into the contract's and back.
@@ -149,16 +164,7 @@ Meaning define_conv2d(const CallSite& call) {
                                    {"groups", c.groups}});
     return make_call("transpose", {result}, axes(inverse(c.x_order)));
   }
-  if (c.x.dtype() != DType::Float32) return loops(call, c);
-  KernelCall kernel;
-  kernel.contract = Contract::conv2d;
-  kernel.inputs = c.has_bias ? 3 : 2;
-  kernel.set("strides", list(c.window.strides));
-  kernel.set("padding", list(c.window.padding));
-  kernel.set("dilation", list(c.window.dilation));
-  kernel.set("groups", c.groups);
-  kernel.set("has_bias", int64_t{c.has_bias});
-  return kernel;
+  return loops(call, c);
 }
 
 }  // namespace ingot::ops

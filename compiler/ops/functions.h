@@ -12,6 +12,7 @@ namespace ingot::ops {
   StructInfo infer(const ir::CallSite& call);                                         \
   ir::Effect effect(const ir::CallSite& call);                                        \
   ir::Meaning define(const ir::CallSite& call);
+#define LIBRARY(name, kernel) std::optional<KernelCall> kernel(const ir::CallSite& call);
 #include "compiler/ops/ops.def"
 
 }  // namespace ingot::ops

@@ -85,6 +85,20 @@ Product product_of(const CallSite& call) {
   return p;
 }
 
+KernelCall kernel_of(const CallSite& call, const Product& p) {
+  KernelCall kernel;
+  kernel.contract = Contract::matmul;
+  kernel.inputs = p.bias ? 3 : 2;
+  kernel.set("transpose_a", int64_t{p.transpose_x});
+  kernel.set("transpose_b", int64_t{p.transpose_y});
+  kernel.set("has_bias", int64_t{p.bias.has_value()});
+  if (call.op().name == "gemm") {
+    if (call.number("alpha") != 1) kernel.set("alpha", call.number("alpha"));
+    if (call.number("beta") != 1 && p.bias) kernel.set("beta", call.number("beta"));
+  }
+  return kernel;
+}
+
 }  // namespace
 
 StructInfo infer_matmul(const CallSite& call) {
@@ -121,17 +135,13 @@ Meaning define_matmul(const CallSite& call) {
     if (p.bias) result = make_call("add", {result, call.arg(2)});
     return result;
   }
-  KernelCall kernel;
-  kernel.contract = Contract::matmul;
-  kernel.inputs = p.bias ? 3 : 2;
-  kernel.set("transpose_a", int64_t{p.transpose_x});
-  kernel.set("transpose_b", int64_t{p.transpose_y});
-  kernel.set("has_bias", int64_t{p.bias.has_value()});
-  if (call.op().name == "gemm") {
-    if (call.number("alpha") != 1) kernel.set("alpha", call.number("alpha"));
-    if (call.number("beta") != 1 && p.bias) kernel.set("beta", call.number("beta"));
-  }
-  return kernel;
+  return kernel_of(call, p);
+}
+
+std::optional<KernelCall> matmul_kernel(const CallSite& call) {
+  const auto p = product_of(call);
+  if (p.x.rank() == 1 || p.y.rank() == 1) return std::nullopt;
+  return kernel_of(call, p);
 }
 
 }  // namespace ingot::ops

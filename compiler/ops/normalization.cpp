@@ -148,12 +148,14 @@ StructInfo infer_scale_shift(const CallSite& call) {
   return x.info;
 }
 
-Meaning define_scale_shift(const CallSite&) {
+std::optional<KernelCall> scale_shift_kernel(const CallSite&) {
   KernelCall kernel;
   kernel.contract = Contract::scale_shift;
   kernel.inputs = 3;
   return kernel;
 }
+
+Meaning define_scale_shift(const CallSite& call) { return *scale_shift_kernel(call); }
 
 Meaning define_batch_norm_tuple(const CallSite& call) {
   std::vector<Expr> args;

@@ -29,6 +29,7 @@ namespace lists {
   constexpr auto name##_params = params;           \
   constexpr auto name##_attributes = attributes;
 #define ELEMENTWISE OP
+#define LIBRARY(...)
 #include "compiler/ops/ops.def"
 }  // namespace lists
 
@@ -43,8 +44,20 @@ namespace elements {
     return define_elementwise(call, Operands::dtypes, Result::result, name##_element);                                \
   }
 #define OP(...)
+#define LIBRARY(...)
 #include "compiler/ops/ops.def"
 }  // namespace elements
+
+using LibraryKernel = std::optional<KernelCall> (*)(const CallSite& call);
+
+constexpr LibraryKernel library_of(std::string_view op) {
+#define ELEMENTWISE(...)
+#define OP(...)
+#define LIBRARY(name, kernel) \
+  if (op == #name) return kernel;
+#include "compiler/ops/ops.def"
+  return nullptr;
+}
 
 // Arguments and attributes against the line of the operator, before its own inference.
 void check_call(const CallSite& call) {
@@ -89,6 +102,7 @@ const Op kOps[] = {
    checked<elements::name##_infer>,                                                                      \
    effect,                                                                                               \
    elements::name##_define,                                                                              \
+   library_of(#name),                                                                                    \
    scalar,                                                                                               \
    summary},
 #define OP(name, aliases, params, attributes, infer, effect, define, scalar, summary) \
@@ -99,8 +113,10 @@ const Op kOps[] = {
    checked<infer>,                                                                    \
    effect,                                                                            \
    define,                                                                            \
+   library_of(#name),                                                                 \
    scalar,                                                                            \
    summary},
+#define LIBRARY(...)
 #include "compiler/ops/ops.def"
 };
 

@@ -49,4 +49,12 @@ Meaning define_softmax(const CallSite& call) {
   return f.finish();
 }
 
+std::optional<KernelCall> softmax_kernel(const CallSite& call) {
+  KernelCall kernel;
+  kernel.contract = Contract::softmax;
+  kernel.inputs = 1;
+  kernel.set("axis", call.axis("axis", operand(call, 0).rank()));
+  return kernel;
+}
+
 }  // namespace ingot::ops

@@ -3,6 +3,7 @@
 #include "compiler/ops/ops.h"
 #include "compiler/transform/sequences.h"
 #include "compiler/transform/transforms.h"
+#include "runtime/kernels/kernel.h"
 #include "runtime/symbolic/simplify.h"
 
 namespace ingot::transform {
@@ -35,58 +36,35 @@ struct Candidate {
   KernelCall kernel;
   std::vector<Expr> inputs;
   bool has_bias = false;
-  // Worth a kernel call even if nothing was fused into it.
-  bool replaces = false;
   // The bindings whose work it does as well.
   std::vector<const Binding*> swallowed;
 };
 
-bool takes_post_ops(Contract contract) {
-  return contract == Contract::conv2d || contract == Contract::matmul || contract == Contract::scale_shift ||
-         contract == Contract::binary_add;
+// The tensor arguments in order, tuples written out; nullopt where a tuple is not.
+std::optional<std::vector<Expr>> tensor_args(const Call& call) {
+  std::vector<Expr> inputs;
+  for (const auto& arg : call.args) {
+    const auto* tuple = as<Tuple>(arg);
+    if (tuple == nullptr && arg->info->kind == InfoKind::Tuple) return std::nullopt;
+    if (tuple == nullptr) {
+      inputs.push_back(arg);
+    } else {
+      inputs.insert(inputs.end(), tuple->fields.begin(), tuple->fields.end());
+    }
+  }
+  return inputs;
 }
 
 std::optional<Candidate> start(const Call& call, const Op& op) {
+  if (op.library == nullptr || !is_float_tensor(call.info)) return std::nullopt;
   const Site site(call);
-  if (!is_float_tensor(call.info) || op.effect(*site) != Effect::Total) return std::nullopt;
-  Candidate made{};
-  const auto& dims = *call.info->dims;
-  if (op.name == "conv2d" || op.name == "matmul" || op.name == "dense" || op.name == "batch_matmul" ||
-      op.name == "linear" || op.name == "gemm" || op.name == "scale_shift") {
-    const Meaning meaning = op.define(*site);
-    const auto* kernel = std::get_if<KernelCall>(&meaning);
-    if (kernel == nullptr) return std::nullopt;
-    made.kernel = *kernel;
-    made.inputs = call.args;
-    made.has_bias = kernel->integer("has_bias", 0) != 0;
-    return made;
-  }
-  made.replaces = true;
-  if (op.name == "softmax") {
-    made.kernel.contract = Contract::softmax;
-    made.kernel.set("axis", site->axis("axis", dims.size()));
-    made.inputs = call.args;
-  } else if (op.name == "concat") {
-    made.kernel.contract = Contract::concat;
-    made.kernel.set("axis", site->axis("axis", dims.size()));
-    for (const auto& arg : call.args) {
-      const auto* tuple = as<Tuple>(arg);
-      if (tuple == nullptr && arg->info->kind == InfoKind::Tuple) return std::nullopt;
-      if (tuple == nullptr) {
-        made.inputs.push_back(arg);
-      } else {
-        made.inputs.insert(made.inputs.end(), tuple->fields.begin(), tuple->fields.end());
-      }
-    }
-  } else if (op.name == "add") {
-    for (const auto& arg : call.args)
-      if (!is_float_tensor(arg->info) || !same_dims(*arg->info->dims, dims)) return std::nullopt;
-    made.kernel.contract = Contract::binary_add;
-    made.inputs = call.args;
-  } else {
-    return std::nullopt;
-  }
-  return made;
+  if (op.effect(*site) != Effect::Total) return std::nullopt;
+  auto kernel = op.library(*site);
+  auto inputs = tensor_args(call);
+  if (!kernel || !inputs) return std::nullopt;
+  inputs->resize(std::min<size_t>(inputs->size(), kernel->inputs));
+  const bool has_bias = kernel->integer("has_bias", 0) != 0;
+  return Candidate{*std::move(kernel), *std::move(inputs), has_bias, {}};
 }
 
 std::optional<PostOp> activation(const Call& call, const Op& op) {
@@ -168,7 +146,6 @@ class SequenceFuser {
       const auto found = candidates_.find(binding->var.get());
       if (found == candidates_.end()) continue;
       const Candidate& made = found->second;
-      if (made.swallowed.empty() && !made.replaces) continue;
       binding->value = kernel_call(made.kernel, made.inputs, binding->value->info, binding->value->span);
       swallowed.insert(swallowed.end(), made.swallowed.begin(), made.swallowed.end());
     }

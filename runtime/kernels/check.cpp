@@ -37,10 +37,13 @@ void check_common(const Problem& problem) {
   if (problem.inputs.size() != call.inputs || problem.outputs.size() != call.outputs)
     fail(ErrorCode::ArityMismatch, "{}: the call has {} inputs and {} outputs, it is given {} and {}", name_of(problem),
          call.inputs, call.outputs, problem.inputs.size(), problem.outputs.size());
-  for (const PostOp& op : call.post_ops)
+  for (const PostOp& op : call.post_ops) {
     if (static_cast<size_t>(op.kind) >= kPostOpKindCount)
       fail(ErrorCode::CorruptFile, "{}: post-op number {} does not exist", name_of(problem),
            static_cast<size_t>(op.kind));
+    if (!takes_post_ops(call.contract))
+      fail(ErrorCode::Unsupported, "{}: takes no post-ops, the call has {}", name_of(problem), post_op_name(op.kind));
+  }
   for (size_t i = 0; i < problem.inputs.size(); ++i) {
     check_operand(problem, problem.inputs[i], "input", i);
     if (problem.inputs[i].layout != Layout::RowMajor && !takes_channels_last(call.contract, i, call))
@@ -54,16 +57,8 @@ void check_common(const Problem& problem) {
   }
 }
 
-void check_no_post_ops(const Problem& problem) {
+void check_operands(const Problem& problem, std::initializer_list<std::string_view> names) {
   const auto& post_ops = problem.call->post_ops;
-  if (!post_ops.empty())
-    fail(ErrorCode::Unsupported, "{}: takes no post-ops, the call has {}", name_of(problem),
-         post_op_name(post_ops[0].kind));
-}
-
-void check_operands(const Problem& problem, std::initializer_list<std::string_view> names, bool takes_post_ops) {
-  const auto& post_ops = problem.call->post_ops;
-  if (!takes_post_ops) check_no_post_ops(problem);
   const auto adds = static_cast<size_t>(
       std::count_if(post_ops.begin(), post_ops.end(), [](const PostOp& op) { return op.kind == PostOpKind::Add; }));
   if (problem.inputs.size() != names.size() + adds)

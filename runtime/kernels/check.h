@@ -11,14 +11,11 @@
 namespace ingot {
 
 // Every contract: as many operands as the call says, with sizes that can be computed and dtypes that have elements;
-// post-ops that exist.
+// post-ops that exist, and only where the contract takes some.
 void check_common(const Problem& problem);
 
-// Inputs of the contract itself (`names`, in order), then one per Add post-op; one output. Where `takes_post_ops` is
-// not set there must be none.
-void check_operands(const Problem& problem, std::initializer_list<std::string_view> names, bool takes_post_ops);
-
-void check_no_post_ops(const Problem& problem);
+// Inputs of the contract itself (`names`, in order), then one per Add post-op; one output.
+void check_operands(const Problem& problem, std::initializer_list<std::string_view> names);
 
 // Attributes of no other name.
 void check_attributes(const KernelCall& call, std::initializer_list<std::string_view> names);

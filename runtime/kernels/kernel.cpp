@@ -7,8 +7,8 @@
 
 namespace ingot {
 
-#define CONTRACT(name, check, channels_last, summary) \
-  void check(const Problem&);                         \
+#define CONTRACT(name, check, channels_last, post_ops, summary) \
+  void check(const Problem&);                                   \
   bool channels_last(const KernelCall&, size_t);
 #define KERNEL(contract, variant, needs, accepts, make) \
   bool accepts(const Problem&);                         \
@@ -22,10 +22,11 @@ namespace {
 struct ContractRow {
   void (*check)(const Problem&);
   bool (*channels_last)(const KernelCall&, size_t);
+  bool post_ops;
 };
 
 constexpr ContractRow kContracts[] = {
-#define CONTRACT(name, check, channels_last, summary) {check, channels_last},
+#define CONTRACT(name, check, channels_last, post_ops, summary) {check, channels_last, post_ops},
 #define KERNEL(...)
 #include "runtime/kernels/kernels.def"
 };
@@ -68,6 +69,11 @@ PreparedKernel prepare_kernel(const Problem& problem, std::string_view variant) 
 bool takes_channels_last(Contract contract, size_t operand, const KernelCall& call) {
   const auto index = static_cast<size_t>(contract);
   return index < kContractCount && kContracts[index].channels_last(call, operand);
+}
+
+bool takes_post_ops(Contract contract) {
+  const auto index = static_cast<size_t>(contract);
+  return index < kContractCount && kContracts[index].post_ops;
 }
 
 }  // namespace ingot

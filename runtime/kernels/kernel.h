@@ -87,4 +87,7 @@ PreparedKernel prepare_kernel(const Problem& problem, std::string_view variant =
 // contracts accept any mixture of layouts.
 bool takes_channels_last(Contract contract, size_t operand, const KernelCall& call);
 
+// May calls of the contract carry post-ops?
+bool takes_post_ops(Contract contract);
+
 }  // namespace ingot

@@ -15,7 +15,6 @@ void check_concat(const Problem& problem) {
   if (problem.inputs.empty() || problem.outputs.size() != 1)
     fail(ErrorCode::ArityMismatch, "concat: takes at least one input and has one output, the call has {} and {}",
          problem.inputs.size(), problem.outputs.size());
-  check_no_post_ops(problem);
   const OperandSpec& output = problem.outputs[0];
   if (output.dims.empty()) fail(ErrorCode::ShapeMismatch, "concat: the result has rank 0, at least 1 is needed");
   const auto axis = static_cast<size_t>(concat_axis(problem));

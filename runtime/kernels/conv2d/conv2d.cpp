@@ -23,9 +23,9 @@ void check_conv2d(const Problem& problem) {
   check_attributes(call, {"strides", "padding", "dilation", "groups", "has_bias"});
   const Conv2dAttributes attributes = conv2d_attributes(call);
   if (attributes.has_bias)
-    check_operands(problem, {"data", "weight", "bias"}, true);
+    check_operands(problem, {"data", "weight", "bias"});
   else
-    check_operands(problem, {"data", "weight"}, true);
+    check_operands(problem, {"data", "weight"});
   check_dtypes(problem, false);
 
   const OperandSpec& data = problem.inputs[0];

@@ -14,7 +14,7 @@ LrnAttributes lrn_attributes(const KernelCall& call) {
 void check_lrn(const Problem& problem) {
   check_attributes(*problem.call, {"size", "alpha", "beta", "bias"});
   lrn_attributes(*problem.call);
-  check_operands(problem, {"data"}, false);
+  check_operands(problem, {"data"});
   check_dtypes(problem, true);
   check_spatial(problem, problem.inputs[0], "data");
   check_same_dims(problem, problem.inputs[0], "data", problem.outputs[0], "the result");

@@ -91,9 +91,9 @@ void check_matmul(const Problem& problem) {
   check_attributes(call, {"transpose_a", "transpose_b", "has_bias", "alpha", "beta"});
   const MatmulAttributes attributes = matmul_attributes(call);
   if (attributes.has_bias)
-    check_operands(problem, {"a", "b", "bias"}, true);
+    check_operands(problem, {"a", "b", "bias"});
   else
-    check_operands(problem, {"a", "b"}, true);
+    check_operands(problem, {"a", "b"});
   check_dtypes(problem, false);
   if ((attributes.alpha != 1 || attributes.beta != 1) && !is_float(problem.outputs[0].dtype))
     fail(ErrorCode::TypeError, "matmul: alpha {} and beta {} need a float, the result has dtype {}", attributes.alpha,

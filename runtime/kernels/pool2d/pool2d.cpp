@@ -19,7 +19,7 @@ void check_pool2d(const Problem& problem) {
   const KernelCall& call = *problem.call;
   check_attributes(call, {"mode", "window", "strides", "padding", "dilation", "count_include_pad"});
   const Pool2dAttributes attributes = pool2d_attributes(call);
-  check_operands(problem, {"data"}, false);
+  check_operands(problem, {"data"});
   check_dtypes(problem, attributes.average);
 
   const OperandSpec& data = problem.inputs[0];

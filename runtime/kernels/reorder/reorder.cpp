@@ -7,7 +7,7 @@ namespace ingot {
 
 void check_reorder(const Problem& problem) {
   check_attributes(*problem.call, {});
-  check_operands(problem, {"data"}, false);
+  check_operands(problem, {"data"});
   check_same_dims(problem, problem.inputs[0], "data", problem.outputs[0], "the result");
   if (problem.inputs[0].dtype != problem.outputs[0].dtype)
     fail(ErrorCode::TypeError, "reorder: data has dtype {}, the result has {}; use cast",

@@ -9,7 +9,7 @@ bool scale_shift_channels_last(const KernelCall&, size_t operand) { return opera
 
 void check_scale_shift(const Problem& problem) {
   check_attributes(*problem.call, {});
-  check_operands(problem, {"data", "scale", "shift"}, true);
+  check_operands(problem, {"data", "scale", "shift"});
   check_dtypes(problem, false);
   const OperandSpec& data = problem.inputs[0];
   check_same_dims(problem, data, "data", problem.outputs[0], "the result");

@@ -11,7 +11,7 @@ int64_t softmax_axis(const Problem& problem) {
 
 void check_softmax(const Problem& problem) {
   check_attributes(*problem.call, {"axis"});
-  check_operands(problem, {"data"}, false);
+  check_operands(problem, {"data"});
   check_dtypes(problem, true);
   check_same_dims(problem, problem.inputs[0], "data", problem.outputs[0], "the result");
   if (problem.inputs[0].dims.empty()) fail(ErrorCode::ShapeMismatch, "softmax: data has rank 0, at least 1 is needed");

@@ -9,7 +9,7 @@ namespace {
 constexpr std::string_view kParams[] = {"data", "weight?"};
 constexpr std::string_view kAttributes[] = {"axis=-1", "strides=(1, 1)", "layout=\"NCHW\"", "out_dtype=None",
                                             "units",   "dtype=float32",  "scale=0.5",       "keepdims=False"};
-const Op kOp{"probe", {}, kParams, kAttributes, nullptr, nullptr, nullptr, {}, {}};
+const Op kOp{"probe", {}, kParams, kAttributes, nullptr, nullptr, nullptr, nullptr, {}, {}};
 
 class CallSiteTest : public testing::Test {
  protected:
