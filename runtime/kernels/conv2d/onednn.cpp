@@ -14,6 +14,8 @@ using onednn::Fused;
 using onednn::FusedOp;
 using onednn::Program;
 
+constexpr int64_t kGreatestExtent = int64_t{1} << 16;
+
 struct Choice {
   Fused fused;
   std::vector<FusedOp> ops;
@@ -57,9 +59,11 @@ std::optional<Choice> choose(const onednn::Device& device, const Problem& proble
 
 }  // namespace
 
-// oneDNN's fastest convolutions do not survive a window that lies in the padding altogether.
+// oneDNN's fastest convolutions do not survive a window that lies in the padding altogether, and make a table in
+// proportion to the output's width, which takes gigabytes where that is a million.
 bool accept_conv2d_onednn(const Problem& problem) {
   if (!onednn::is_plain_float_problem(problem)) return false;
+  if (std::ranges::max(problem.outputs[0].dims) > kGreatestExtent) return false;
   const Conv2dAttributes attributes = conv2d_attributes(*problem.call);
   for (size_t d = 0; d < 2; ++d) {
     const int64_t reach = attributes.dilation[d] * (problem.inputs[1].dims[2 + d] - 1) + 1;

@@ -135,8 +135,15 @@ func @last params 2 registers 4 {
   signature fn(Object, Prim[int64]) -> Object
   code
     load_dim r2, 1
+    kill r0
     new_scalar r3, bool
     and r3, r3, r3
+    not r3, r3
+    or r3, r3, r3
+    make_tuple r0, [r2, r3]
+    get_field r3, r0, 1
+    kill r3
+    kill r0
     fail 2, c2
 }
 )";

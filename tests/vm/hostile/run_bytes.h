@@ -55,6 +55,37 @@ inline Value some_value(const StructInfo& info) {
   return {};
 }
 
+inline std::vector<Value> some_arguments(const Function& function) {
+  std::vector<Value> args;
+  for (const StructInfo& param : function.signature->fields) args.push_back(some_value(param));
+  return args;
+}
+
+// Runs every exported function of at most 16 parameters once; what each gives, or the error that it raises.
+inline void for_each_run(Session& session, const RunOptions& options,
+                         const std::function<void(const Function&, const Value&)>& on_value,
+                         const std::function<void(const Function&, const Error&)>& on_error) {
+  const Program& program = session.executable()->program();
+  for (uint32_t f = 0; f < program.functions.size(); ++f) {
+    const Function& function = program.functions[f];
+    if (!function.exported || function.params > 16) continue;
+    try {
+      on_value(function, session.run(f, some_arguments(function), options));
+    } catch (const Error& error) {
+      on_error(function, error);
+    }
+  }
+}
+
+inline RunOptions narrow_limits() {
+  RunOptions limits;
+  limits.instruction_budget = 20000;
+  limits.deadline = std::chrono::milliseconds(500);
+  limits.memory_limit = size_t{64} << 20;
+  limits.frame_limit = size_t{1} << 20;
+  return limits;
+}
+
 struct Outcome {
   bool loaded = false;
   size_t runs = 0;    // functions that gave a value
@@ -69,25 +100,12 @@ inline Outcome run_bytes(std::span<const std::byte> bytes, const std::function<v
     const auto executable = Executable::load(bytes);
     outcome.loaded = true;
     const auto session = Session::create(executable);
-    RunOptions limits;
-    limits.instruction_budget = 20000;
-    limits.deadline = std::chrono::milliseconds(500);
-    limits.memory_limit = size_t{64} << 20;
-    limits.frame_limit = size_t{1} << 20;
-    const Program& program = executable->program();
-    for (uint32_t f = 0; f < program.functions.size(); ++f) {
-      const Function& function = program.functions[f];
-      if (!function.exported || function.params > 16) continue;
-      std::vector<Value> args;
-      for (const StructInfo& param : function.signature->fields) args.push_back(some_value(param));
-      try {
-        session->run(f, args, limits);
-        ++outcome.runs;
-      } catch (const Error& error) {
-        ++outcome.faults;
-        on_error(error);
-      }
-    }
+    for_each_run(
+        *session, narrow_limits(), [&](const Function&, const Value&) { ++outcome.runs; },
+        [&](const Function&, const Error& error) {
+          ++outcome.faults;
+          on_error(error);
+        });
   } catch (const Error& error) {
     on_error(error);
   }
