@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "runtime/base/checked.h"
 #include "runtime/base/error.h"
+#include "runtime/symbolic/apply.h"
 
 namespace ingot {
 namespace {
@@ -14,42 +14,10 @@ const PrimExprNode& checked_node(const std::shared_ptr<const PrimExprNode>& node
   return *node;
 }
 
-// The value of a node whose operands are constants; nullopt on overflow or a zero divisor.
-std::optional<int64_t> fold(PrimOp op, int64_t a, int64_t b) {
-  switch (op) {
-    case PrimOp::Add:
-      return checked_add(a, b);
-    case PrimOp::Sub:
-      return checked_sub(a, b);
-    case PrimOp::Mul:
-      return checked_mul(a, b);
-    case PrimOp::FloorDiv:
-      if (b == 0 || (a == INT64_MIN && b == -1)) return std::nullopt;
-      return floor_div(a, b);
-    case PrimOp::FloorMod:
-      if (b == 0) return std::nullopt;
-      return b == -1 ? 0 : floor_mod(a, b);
-    case PrimOp::Min:
-      return std::min(a, b);
-    case PrimOp::Max:
-      return std::max(a, b);
-    case PrimOp::Equal:
-      return a == b;
-    case PrimOp::NotEqual:
-      return a != b;
-    case PrimOp::Less:
-      return a < b;
-    case PrimOp::LessEqual:
-      return a <= b;
-    default:
-      return std::nullopt;
-  }
-}
-
 std::optional<int64_t> fold(PrimOp op, const PrimExpr& a, const PrimExpr& b) {
   const auto x = a.as_const();
   const auto y = b.as_const();
-  return x && y ? fold(op, *x, *y) : std::nullopt;
+  return x && y ? apply(op, *x, *y) : std::nullopt;
 }
 
 class Evaluator {
