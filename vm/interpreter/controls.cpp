@@ -29,6 +29,7 @@ void start_controls(Machine& m, const RunOptions& options) {
   }
   controls.cancel = options.cancel.get();
   controls.profile = options.profile.get();
+  controls.watched = controls.budgeted || (controls.profile != nullptr && controls.profile->wants_instructions());
   m.polling = controls.timed || controls.cancel != nullptr;
   m.controlled = m.polling || controls.budgeted || controls.profile != nullptr;
   m.stopped = false;
@@ -55,6 +56,11 @@ bool poll_in_kernel(void* machine) {
                     (controls.timed && std::chrono::steady_clock::now() > controls.deadline);
   if (stop) std::atomic_ref(m.stopped).store(true, std::memory_order_relaxed);
   return stop;
+}
+
+void note_instruction(Machine& m, const Frame& frame, const CodeUnit* pc) {
+  if (m.controls.profile->wants_instructions())
+    m.controls.profile->step(static_cast<size_t>(&frame - m.stack.frames_begin()), frame.function->index, *pc);
 }
 
 void charge(Machine& m, uint64_t work) {

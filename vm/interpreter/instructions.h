@@ -24,6 +24,8 @@ Slot call_packed_value(Machine& m, const Slot& callee, const Slot* args, uint32_
 
 // controls.cpp
 void poll(Machine& m);
+// Comes before each instruction of a run with a profile.
+void note_instruction(Machine& m, const Frame& frame, const CodeUnit* pc);
 [[noreturn]] void fail_budget(Machine& m);
 [[noreturn]] void fail_division(const Frame& frame);
 [[noreturn]] void fail_explicitly(Machine& m, int32_t code, uint32_t constant);

@@ -37,12 +37,11 @@ std::string kernel_name(const KernelCall& call) {
 }
 
 tir::RunStatus run_timed(Machine& m, const Kernel& kernel, const KernelArgs& args) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Profile::Clock::now();
   const tir::RunStatus status = kernel.run(args);
-  const std::chrono::nanoseconds time = std::chrono::steady_clock::now() - start;
+  const auto end = Profile::Clock::now();
   const LinkedFunction& function = *m.frame->function;
-  m.controls.profile->add_kernel(function.index, static_cast<uint32_t>(m.frame->pc - function.code.data()),
-                                 static_cast<uint64_t>(time.count()));
+  m.controls.profile->add_kernel(function.index, static_cast<uint32_t>(m.frame->pc - function.code.data()), start, end);
   return status;
 }
 

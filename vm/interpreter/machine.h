@@ -52,6 +52,7 @@ struct Controls {
   std::chrono::nanoseconds deadline_given{0};
   const CancelToken* cancel = nullptr;
   Profile* profile = nullptr;
+  bool watched = false;  // the run loop counts or notes each instruction
   uint32_t polls = 0;
 };
 

@@ -29,18 +29,18 @@ void run_loop(Machine& m) {
 #include "vm/isa/opcodes.def"
       &&L_Halt,
   };
-  // With a budget, every instruction is counted on its way.
-  static const void* const kCounted[] = {
-#define OP(Name, ...) &&L_Count,
+  // With a budget or a profile, every instruction is looked at on its way.
+  static const void* const kWatched[] = {
+#define OP(Name, ...) &&L_Watch,
 #define TYPED(Name, mnemonic, dtypes, ...) INGOT_TYPED_##dtypes(EACH, Name)
 #undef EACH
-#define EACH(dtype, suffix, type, Name) &&L_Count,
+#define EACH(dtype, suffix, type, Name) &&L_Watch,
 #include "vm/isa/opcodes.def"
 #undef EACH
       &&L_Halt,
   };
 
-  const void* const* const table = m.controls.budgeted ? kCounted : kDirect;
+  const void* const* const table = m.controls.watched ? kWatched : kDirect;
   const LinkedFunction* const functions = m.program->functions.data();
   Frame* frame = m.frame;
   Slot* r = frame->registers;
@@ -61,12 +61,13 @@ void run_loop(Machine& m) {
 
   goto* table[*pc];
 
-L_Count:
-  if (m.controls.budget == 0) {
-    SAVE();
-    fail_budget(m);
+L_Watch:
+  SAVE();
+  if (m.controls.profile != nullptr) note_instruction(m, *frame, pc);
+  if (m.controls.budgeted) {
+    if (m.controls.budget == 0) fail_budget(m);
+    --m.controls.budget;
   }
-  --m.controls.budget;
   goto* kDirect[*pc];
 
 L_Halt:

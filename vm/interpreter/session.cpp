@@ -49,13 +49,16 @@ class Activate {
       m.next_register = m.stack.registers_begin();
       m.account.set_limit(options.memory_limit == 0 ? SIZE_MAX : options.memory_limit);
       start_controls(m, options);
+      if (m.controls.profile != nullptr) m.controls.profile->begin_run();
     } else if (m.depth >= kMaxRunDepth) {
       fail(ErrorCode::ResourceExhausted, "PackedFuncs call back into the session {} deep, {} is the limit", m.depth,
            kMaxRunDepth);
     }
     ++m.depth;
   }
-  ~Activate() { --m_.depth; }
+  ~Activate() {
+    if (--m_.depth == 0 && m_.controls.profile != nullptr) m_.controls.profile->end_run();
+  }
   Activate(const Activate&) = delete;
   Activate& operator=(const Activate&) = delete;
 
