@@ -8,6 +8,7 @@ namespace ingot::driver {
 tool::Tool::Command configure_compile(CLI::App& command, const tool::Sources& sources);
 tool::Tool::Command configure_eval(CLI::App& command, const tool::Sources& sources);
 tool::Tool::Command configure_opt(CLI::App& command, const tool::Sources& sources);
+tool::Tool::Command configure_onnx_test(CLI::App& command, const tool::Sources& sources);
 
 // Sources that compile programs and models on the way; executables and assembly text are read as ever.
 tool::Sources compiling_sources();
