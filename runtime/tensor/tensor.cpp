@@ -7,6 +7,7 @@
 #include "runtime/base/checked.h"
 #include "runtime/base/error.h"
 #include "runtime/object/objects.h"
+#include "runtime/tensor/tensor_size.h"
 
 namespace ingot {
 namespace {
@@ -32,6 +33,8 @@ Ref<TensorObject> make_head(ObjectPool* pool, DType dtype, std::span<const int64
   tensor->bytes = bytes;
   return tensor;
 }
+
+size_t head_padding(size_t head) { return (0 - head) % kTensorAlignment; }
 
 template <typename T>
 void copy_row_major(const TensorObject& of, TensorObject& to) {
@@ -107,7 +110,7 @@ std::string shape_text(std::span<const int64_t> dims) {
 Ref<TensorObject> make_tensor(ObjectPool* pool, DType dtype, std::span<const int64_t> dims) {
   const size_t bytes = byte_size(dtype, dims);
   const size_t head = sizeof(TensorObject) + dims_bytes(dims);
-  const size_t padding = (0 - head) % kTensorAlignment;
+  const size_t padding = head_padding(head);
   auto tensor = make_head(pool, dtype, dims, dtype == DType::String ? 0 : bytes, padding + bytes);
   tensor->data = reinterpret_cast<std::byte*>(tensor.get()) + head + padding;
   if (dtype == DType::String) {
@@ -115,6 +118,11 @@ Ref<TensorObject> make_tensor(ObjectPool* pool, DType dtype, std::span<const int
     tensor->bytes = bytes;
   }
   return tensor;
+}
+
+size_t make_tensor_bytes(DType dtype, std::span<const int64_t> dims) {
+  const size_t head = sizeof(TensorObject) + dims_bytes(dims);
+  return head + head_padding(head) + byte_size(dtype, dims);
 }
 
 Ref<TensorObject> wrap_tensor(ObjectPool* pool, DType dtype, std::span<const int64_t> dims, std::byte* data,

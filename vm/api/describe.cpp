@@ -55,6 +55,7 @@ void write_plan(JsonWriter& json, const Program& program, const LinkedFunction& 
   json.key("lower_bound_bytes").value(uint64_t{plan.memory.lower_bound});
   json.key("sum_bytes").value(uint64_t{plan.memory.sum});
   json.key("segment_bytes").value(uint64_t{plan.segment_bytes});
+  json.key("peak_bytes").value(uint64_t{plan.peak.bytes}).key("peak_is_known").value(plan.peak.whole);
   json.end_object();
   json.key("kernels").begin_array();
   for (size_t k = 0; k < plan.kernels.size(); ++k) {

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <new>
 
+#include <fmt/format.h>
+
 #include "runtime/tensor/tensor.h"
 #include "vm/interpreter/instructions.h"
 #include "vm/interpreter/small_array.h"
@@ -22,10 +24,20 @@ PlanUse& find_plan(Machine& m, const LinkedFunction& function, std::span<const i
     return *uses.front();
   }
   auto use = std::make_unique<PlanUse>();
-  use->plan = m.executable->plan(function.index, dims);
+  use->plan = m.executable->plan(function.index, dims, m.account.limit());
   uses.insert(uses.begin(), std::move(use));
   if (uses.size() > kPlansKept && uses.back()->active == 0) uses.pop_back();
   return *uses.front();
+}
+
+// Refuses what would fail later in any case, with both numbers.
+void check_peak(const Machine& m, const LinkedFunction& function, const FunctionPlan& plan) {
+  const size_t in_use = m.account.statistics().in_use;
+  const size_t limit = m.account.limit();
+  if (plan.peak.bytes <= limit && in_use <= limit - plan.peak.bytes) return;
+  fail(ErrorCode::ResourceExhausted, "@{} takes {}{} bytes of memory{}, the memory limit is {}", function.source->name,
+       plan.peak.whole ? "" : "at least ", plan.peak.bytes,
+       in_use == 0 ? "" : fmt::format(" beside the {} in use", in_use), limit);
 }
 
 std::byte* segment_of(const Frame& frame) { return reinterpret_cast<std::byte*>(frame.activation); }
@@ -50,6 +62,7 @@ void take_plan(Machine& m, Frame& frame, const Slot* registers, std::span<const 
   SmallArray<int64_t, 16> dims(list.size());
   for (size_t i = 0; i < list.size(); ++i) dims[i] = registers[list[i]].as<int64_t>();
   PlanUse& use = find_plan(m, *frame.function, dims);
+  check_peak(m, *frame.function, *use.plan);
   const Arena::Mark mark = m.arena.mark();
   std::byte* const segment = m.arena.push(use.plan->segment_bytes);
   frame.activation = ::new (segment) Activation{mark, use.plan.get(), &use};

@@ -42,12 +42,12 @@ struct Executable::Impl {
 
   PlanContext context() { return {&program, &linked, cpu, threads.get(), &packs, options.kernels}; }
 
-  std::shared_ptr<const FunctionPlan> plan(uint32_t function, std::span<const int64_t> dims) {
+  std::shared_ptr<const FunctionPlan> plan(uint32_t function, std::span<const int64_t> dims, size_t memory_limit) {
     const auto found = plans.find(function);
     if (found == plans.end()) fail(ErrorCode::Internal, "function {} has no plan", function);
     const auto make = [&] {
       const PlanContext c = context();
-      return plan_function(c, linked.functions[function], dims);
+      return plan_function(c, linked.functions[function], dims, memory_limit);
     };
     return found->second->get(Numbers(dims.begin(), dims.end()), make);
   }
@@ -58,7 +58,7 @@ struct Executable::Impl {
     for (const auto& [function, cache] : plans) {
       if (linked.functions[function].entry_dims != 0) continue;
       try {
-        plan(function, {});
+        plan(function, {}, SIZE_MAX);
       } catch (const Error& error) {
         if (error_blame(error.code()) != Blame::User) throw;
       }
@@ -117,8 +117,9 @@ std::optional<uint32_t> Executable::find(std::string_view function) const {
   return found->second;
 }
 
-std::shared_ptr<const FunctionPlan> Executable::plan(uint32_t function, std::span<const int64_t> entry_dims) const {
-  return impl_->plan(function, entry_dims);
+std::shared_ptr<const FunctionPlan> Executable::plan(uint32_t function, std::span<const int64_t> entry_dims,
+                                                     size_t memory_limit) const {
+  return impl_->plan(function, entry_dims, memory_limit);
 }
 
 std::shared_ptr<const PreparedKernel> Executable::prepare(uint32_t kernel,

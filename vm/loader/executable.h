@@ -48,8 +48,10 @@ class Executable {
   std::optional<uint32_t> find(std::string_view function) const;
 
   // Layouts, prepared kernels and memory plan of a function for the values of its entry dimensions; made at load for
-  // functions without any, otherwise at the first call with a shape and kept in a bounded cache. Thread safe.
-  std::shared_ptr<const FunctionPlan> plan(uint32_t function, std::span<const int64_t> entry_dims) const;
+  // functions without any, otherwise at the first call with a shape and kept in a bounded cache. Throws as
+  // plan_function. Thread safe.
+  std::shared_ptr<const FunctionPlan> plan(uint32_t function, std::span<const int64_t> entry_dims,
+                                           size_t memory_limit = SIZE_MAX) const;
 
   // A kernel for a call whose operands' dimensions are only known at run time, row-major; kept in a bounded cache.
   // Throws as prepare_kernel. Thread safe.

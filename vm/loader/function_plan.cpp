@@ -18,16 +18,19 @@ size_t checked_sum(size_t a, size_t b) {
 
 class Planner {
  public:
-  Planner(const PlanContext& context, const LinkedFunction& function, std::span<const int64_t> entry_dims)
-      : context_(context), function_(function), facts_(*function.facts) {
+  Planner(const PlanContext& context, const LinkedFunction& function, std::span<const int64_t> entry_dims,
+          size_t memory_limit)
+      : context_(context), function_(function), facts_(*function.facts), memory_limit_(memory_limit) {
     plan_->entry_dims.assign(entry_dims.begin(), entry_dims.end());
   }
 
   std::shared_ptr<const FunctionPlan> run() {
     measure_storages();
+    check_limit();
     check_views();
     prepare_kernels();
     lay_out();
+    plan_->peak = known_peak(function_, *plan_);
     return std::move(plan_);
   }
 
@@ -45,6 +48,16 @@ class Planner {
       extent.dims = plan_->dims.data() + plan_->dims.size();
       for (const CompiledExpr& dim : storage.dims) plan_->dims.push_back(dim.evaluate(plan_->entry_dims));
       if (storage.dtype != DType::None) extent.bytes = byte_size(storage.dtype, {extent.dims, extent.rank});
+    }
+  }
+
+  // Before kernels are prepared, which may take memory in proportion.
+  void check_limit() const {
+    for (uint32_t i = 0; i < facts_.sites.size(); ++i) {
+      const StorageExtent& extent = extent_of(i);
+      if (facts_.sites[i].opcode == Opcode::AllocTensor && extent.bytes > memory_limit_)
+        fail(ErrorCode::ResourceExhausted, "@{}: a tensor of shape {} takes {} bytes, the memory limit is {}",
+             function_.source->name, shape_text({extent.dims, extent.rank}), extent.bytes, memory_limit_);
     }
   }
 
@@ -179,14 +192,15 @@ class Planner {
   const PlanContext& context_;
   const LinkedFunction& function_;
   const FunctionFacts& facts_;
+  size_t memory_limit_;
   std::shared_ptr<FunctionPlan> plan_ = std::make_shared<FunctionPlan>();
 };
 
 }  // namespace
 
 std::shared_ptr<const FunctionPlan> plan_function(const PlanContext& context, const LinkedFunction& function,
-                                                  std::span<const int64_t> entry_dims) {
-  return Planner(context, function, entry_dims).run();
+                                                  std::span<const int64_t> entry_dims, size_t memory_limit) {
+  return Planner(context, function, entry_dims, memory_limit).run();
 }
 
 }  // namespace ingot::vm

@@ -9,6 +9,7 @@
 #include "runtime/kernels/kernel.h"
 #include "runtime/memory/planner.h"
 #include "runtime/tensor/tensor.h"
+#include "vm/loader/known_peak.h"
 #include "vm/loader/linked.h"
 
 namespace ingot::vm {
@@ -49,6 +50,7 @@ struct FunctionPlan {
   // What one activation takes: a head for the interpreter, the TensorObjects, then elements and scratch.
   size_t segment_bytes = 0;
   MemoryPlan memory;  // of elements and scratch; its offsets are dropped
+  KnownPeak peak;
 
   // Bytes at the start of a segment that belong to the interpreter.
   static constexpr size_t kHeadBytes = 64;
@@ -65,8 +67,9 @@ struct PlanContext {
 };
 
 // Throws ShapeMismatch where dimensions are negative, overflow, or do not fit a view, ResourceExhausted where sizes
-// overflow, and what preparing throws, but for errors of one kernel call.
+// overflow or a tensor of the arena takes more than `memory_limit` bytes, and what preparing throws, but for errors of
+// one kernel call.
 std::shared_ptr<const FunctionPlan> plan_function(const PlanContext& context, const LinkedFunction& function,
-                                                  std::span<const int64_t> entry_dims);
+                                                  std::span<const int64_t> entry_dims, size_t memory_limit);
 
 }  // namespace ingot::vm

@@ -56,6 +56,7 @@ void add_machine_options(CLI::App& command, MachineOptions& options) {
   command.add_option("--budget", options.budget, "at most this many instructions");
   command.add_option("--deadline-ms", options.deadline_ms, "at most this many milliseconds");
   command.add_option("--memory-limit", options.memory_limit, "at most this many bytes of values and arena");
+  command.add_option("--frame-limit", options.frame_limit, "at most this many bytes of frames and registers");
 }
 
 api::LoadOptions MachineOptions::load_options() const {
@@ -69,6 +70,7 @@ api::RunOptions MachineOptions::run_options() const {
   options.instruction_budget = budget;
   options.deadline = std::chrono::nanoseconds(static_cast<int64_t>(deadline_ms * 1e6));
   options.memory_limit = memory_limit;
+  options.frame_limit = frame_limit;
   return options;
 }
 

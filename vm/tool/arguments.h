@@ -26,6 +26,7 @@ struct MachineOptions {
   uint64_t budget = 0;
   double deadline_ms = 0;
   size_t memory_limit = 0;
+  size_t frame_limit = 0;
 
   api::LoadOptions load_options() const;
   api::RunOptions run_options() const;

@@ -32,9 +32,10 @@ void print_memory(const Json& function) {
     print_line(fmt::format("  memory     {}", function["plan_error"].get<std::string>()));
   } else if (function.contains("memory")) {
     const Json& memory = function["memory"];
-    print_line(fmt::format("  memory     arena {} per activation, lower bound {}, all tensors {}",
-                           size_text(memory["arena_bytes"]), size_text(memory["lower_bound_bytes"]),
-                           size_text(memory["sum_bytes"])));
+    const std::string peak =
+        memory["peak_is_known"] ? "peak " + size_text(memory["peak_bytes"]) + ", arena " : "per activation: arena ";
+    print_line(fmt::format("  memory     {}{}, lower bound {}, all tensors {}", peak, size_text(memory["arena_bytes"]),
+                           size_text(memory["lower_bound_bytes"]), size_text(memory["sum_bytes"])));
   } else if (!function["entry_dims"].empty()) {
     print_line(fmt::format("  memory     depends on {}; give --memory {}=...", joined(function["entry_dims"]),
                            function["entry_dims"][0].get<std::string>()));

@@ -1,6 +1,7 @@
 #include "vm/tool/arguments.h"
 #include "vm/tool/commands.h"
 #include "vm/tool/forms.h"
+#include "vm/tool/interrupt.h"
 #include "vm/tool/outputs.h"
 
 namespace ingot::tool {
@@ -21,7 +22,10 @@ int run(const Options& options, const Sources& sources) {
       parse_inputs(options.run.inputs, params, function,
                    [&](const api::Param& param, size_t) { return refuse_missing(param, function); });
   for (size_t i = 0; i < inputs.size(); ++i) session.set(i, to_api(inputs[i]), function);
-  session.run(function, options.machine.run_options());
+  const CancelOnInterrupt interrupt;
+  api::RunOptions run_options = options.machine.run_options();
+  run_options.cancel = interrupt.token();
+  session.run(function, run_options);
   std::vector<Output> outputs;
   for (size_t i = 0; i < session.output_count(); ++i) outputs.push_back(output_of(session.output(i)));
   return deliver(outputs, options.output);
