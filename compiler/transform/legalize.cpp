@@ -1,10 +1,8 @@
-#include <map>
-
 #include "compiler/ops/op_func.h"
 #include "compiler/ops/ops.h"
+#include "compiler/transform/prim_func_table.h"
 #include "compiler/transform/sequences.h"
 #include "compiler/transform/transforms.h"
-#include "runtime/tir/text.h"
 #include "vm/isa/isa.h"
 
 namespace ingot::transform {
@@ -34,29 +32,6 @@ bool has_instruction(const Op& op, std::span<const StructInfo> operands) {
   if (vm::find_opcode(family)) return true;
   return vm::find_opcode(fmt::format("{}.{}", family, dtype_info(dtype).brief)).has_value();
 }
-
-// The PrimFuncs that legalization adds, each structure once.
-class PrimFuncs {
- public:
-  explicit PrimFuncs(Module& module) : module_(&module) {}
-
-  // The name of a definition with this structure.
-  std::string add(const tir::PrimFuncRef& func, const Span& span) {
-    auto& same_stem = by_name_[func->name];
-    for (const auto& [name, known] : same_stem)
-      if (tir::same_func(*known, *func)) return name;
-    const std::string name = module_->fresh_name(func->name);
-    auto named = std::make_shared<tir::PrimFunc>(*func);
-    named->name = name;
-    module_->set({name, nullptr, std::move(named), false, span});
-    same_stem.emplace_back(name, func);
-    return name;
-  }
-
- private:
-  Module* module_;
-  std::map<std::string, std::vector<std::pair<std::string, tir::PrimFuncRef>>> by_name_;
-};
 
 class Legalizer {
  public:
@@ -148,16 +123,10 @@ class Legalizer {
 
   Expr prim_func(const Call& call, const CallSite& site, const tir::PrimFuncRef& func, const StructInfo& result) {
     const auto outputs = ops::results_of(result);
-    const std::string name = prim_funcs_.add(func, call.span);
-    const Expr callee = typed(std::make_shared<GlobalVar>(name, call.span), func_info({}, tuple_info({}), false));
-    auto inputs = tensor_args(call);
-    std::vector<StructInfo> infos;
-    for (const auto& input : inputs) infos.push_back(input->info);
-    std::vector<Expr> args = {callee, typed(std::make_shared<Tuple>(std::move(inputs), call.span), tuple_info(infos))};
-    std::vector<PrimExpr> vars;
-    for (const auto& var : ops::scalar_vars(site, outputs)) vars.emplace_back(var);
-    if (!vars.empty()) args.push_back(typed(std::make_shared<Shape>(vars, call.span), shape_info(vars)));
-    return typed(low_level("call_tir", std::move(args), {}, outputs, call.span), result);
+    std::vector<PrimExpr> scalars;
+    for (const auto& var : ops::scalar_vars(site, outputs)) scalars.emplace_back(var);
+    return tir_call(prim_funcs_.add(func, call.span), tensor_args(call), std::move(scalars), outputs, result,
+                    call.span);
   }
 
   // The inputs of a prim_func are written out, one by one.
@@ -248,15 +217,9 @@ class Legalizer {
     return var;
   }
 
-  static std::shared_ptr<Call> low_level(std::string_view op, std::vector<Expr> args, Attrs attrs,
-                                         std::vector<StructInfo> info_args, const Span& span) {
-    return std::make_shared<Call>(std::make_shared<OpExpr>(ops::find(op), span), std::move(args), std::move(attrs),
-                                  std::move(info_args), span);
-  }
-
   using Dims = std::vector<PrimExpr>;
 
-  PrimFuncs prim_funcs_;
+  PrimFuncTable prim_funcs_;
   PassContext* context_;
   BindingBlock* block_ = nullptr;
 };

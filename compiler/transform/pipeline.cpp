@@ -62,6 +62,7 @@ ir::Module lower(ir::Module module, PassContext& context, bool check_forms) {
   run(fold_batch_norm);
   run(fuse_library_kernels);
   run(legalize);
+  run(fuse_primfuncs);
   run(lift_lambdas);
   return run.take();
 }

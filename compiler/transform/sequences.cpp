@@ -91,6 +91,22 @@ const TensorObject* float_constant(const Expr& expr) {
   return constant != nullptr && constant->data->dtype == DType::Float32 ? constant->data.get() : nullptr;
 }
 
+std::shared_ptr<Call> low_level(std::string_view op, std::vector<Expr> args, Attrs attrs,
+                                std::vector<StructInfo> info_args, const Span& span) {
+  return std::make_shared<Call>(std::make_shared<OpExpr>(ops::find(op), span), std::move(args), std::move(attrs),
+                                std::move(info_args), span);
+}
+
+Expr tir_call(const std::string& prim_func, std::vector<Expr> inputs, std::vector<PrimExpr> scalars,
+              std::vector<StructInfo> outputs, const StructInfo& result, const Span& span) {
+  std::vector<StructInfo> infos;
+  for (const auto& input : inputs) infos.push_back(input->info);
+  std::vector<Expr> args = {typed(std::make_shared<GlobalVar>(prim_func, span), func_info({}, tuple_info({}), false)),
+                            typed(std::make_shared<Tuple>(std::move(inputs), span), tuple_info(std::move(infos)))};
+  if (!scalars.empty()) args.push_back(typed(std::make_shared<Shape>(scalars, span), shape_info(scalars)));
+  return typed(low_level("call_tir", std::move(args), {}, std::move(outputs), span), result);
+}
+
 Expr kernel_call(KernelCall kernel, std::vector<Expr> inputs, const StructInfo& result, const Span& span) {
   Attrs attrs = {{"kernel", std::string(contract_name(kernel.contract))}};
   std::string post_ops;

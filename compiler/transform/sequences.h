@@ -38,6 +38,14 @@ ir::Expr typed_constant(Ref<TensorObject> data, const ir::Span& span);
 // Constant elements of a float32 tensor, where the expression is one; null otherwise.
 const TensorObject* float_constant(const ir::Expr& expr);
 
+// A call of an operator that code generation knows.
+std::shared_ptr<ir::Call> low_level(std::string_view op, std::vector<ir::Expr> args, ir::Attrs attrs,
+                                    std::vector<StructInfo> info_args, const ir::Span& span);
+
+// call_tir of a PrimFunc of the module.
+ir::Expr tir_call(const std::string& prim_func, std::vector<ir::Expr> inputs, std::vector<PrimExpr> scalars,
+                  std::vector<StructInfo> outputs, const StructInfo& result, const ir::Span& span);
+
 // call_kernel with these inputs; attributes tell readers of the text which kernel it is.
 ir::Expr kernel_call(KernelCall kernel, std::vector<ir::Expr> inputs, const StructInfo& result, const ir::Span& span);
 

@@ -8,7 +8,7 @@
 #include "runtime/symbolic/simplify.h"
 #include "runtime/tir/accesses.h"
 #include "runtime/tir/checker.h"
-#include "runtime/tir/rewrite.h"
+#include "runtime/tir/substitute.h"
 
 namespace ingot::tir {
 namespace {

@@ -1,0 +1,21 @@
+#pragma once
+#include <map>
+
+#include "compiler/ir/module.h"
+
+namespace ingot::transform {
+
+// The private PrimFuncs that a pass adds to a module, each structure once.
+class PrimFuncTable {
+ public:
+  explicit PrimFuncTable(ir::Module& module) : module_(&module) {}
+
+  // The name in the module of a definition with this structure.
+  std::string add(const tir::PrimFuncRef& func, const ir::Span& span);
+
+ private:
+  ir::Module* module_;
+  std::map<std::string, std::vector<std::pair<std::string, tir::PrimFuncRef>>> by_name_;
+};
+
+}  // namespace ingot::transform
