@@ -1,7 +1,6 @@
 #include "vm/interpreter/fault.h"
 
 #include <algorithm>
-#include <map>
 #include <new>
 
 #include <fmt/format.h>
@@ -63,16 +62,35 @@ Trace take_trace(const Machine& m) {
   return trace;
 }
 
+// Recursive functions put frames of few kinds on the stack: the last ones are remembered. Allocates nothing, for memory
+// may be what is missing.
 void release_frames(Machine& m, const Frame* mark) noexcept {
-  std::map<std::pair<const CodeUnit*, bool>, std::vector<Register>> known;
   for (Frame* frame = m.frame; frame != mark; --frame) {
     const bool in_call = is_in_call(m, frame);
-    auto [entry, is_new] = known.try_emplace({frame->pc, in_call});
-    if (is_new)
-      entry->second = registers_to_release(m.executable->program(), m.executable->facts(), frame->function->index,
-                                           unit_of(m, frame), in_call ? FramePoint::InCall : FramePoint::Before);
-    for (const Register r : entry->second) release(frame->registers[r]);
+    auto known = std::ranges::find_if(m.releases, [&](const Machine::Release& release) {
+      return release.pc == frame->pc && release.in_call == in_call;
+    });
+    if (known == m.releases.end()) {
+      std::ranges::rotate(m.releases, m.releases.end() - 1);
+      known = m.releases.begin();
+      known->pc = frame->pc;
+      known->in_call = in_call;
+      registers_to_release(*frame->function->source, *frame->function->facts, unit_of(m, frame),
+                           in_call ? FramePoint::InCall : FramePoint::Before, known->registers);
+    }
+    const RegisterSet& held = known->registers;
+    for (uint32_t reg = held.next(0); reg != RegisterSet::kEnd; reg = held.next(reg + 1))
+      release(frame->registers[reg]);
     if (frame->activation != nullptr) pop_activation(m, *frame);
+  }
+}
+
+// Without memory for it, the trace is empty.
+Trace trace_if_possible(const Machine& m) noexcept {
+  try {
+    return take_trace(m);
+  } catch (const std::exception&) {
+    return {};
   }
 }
 
@@ -101,14 +119,14 @@ Fault unwind(Machine& m, Frame* mark, std::exception_ptr error) {
     finish();
     return fault;
   } catch (const Error& plain) {
-    Trace trace = take_trace(m);
+    Trace trace = trace_if_possible(m);
     finish();
     return {plain, std::move(trace.frames), trace.omitted};
   } catch (const std::bad_alloc&) {
     finish();
     return {Error(ErrorCode::OutOfMemory, "the system has no memory left"), {}, 0};
   } catch (const std::exception& other) {
-    Trace trace = take_trace(m);
+    Trace trace = trace_if_possible(m);
     finish();
     return {Error(ErrorCode::Internal, other.what()), std::move(trace.frames), trace.omitted};
   }

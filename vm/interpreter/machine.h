@@ -15,6 +15,7 @@
 #include "vm/interpreter/session.h"
 #include "vm/loader/executable.h"
 #include "vm/loader/function_plan.h"
+#include "vm/verifier/register_set.h"
 
 // The state of a session as its run loop sees it. One thread at a time.
 namespace ingot::vm {
@@ -77,6 +78,14 @@ struct Machine {
   uint32_t depth = 0;       // nested run loops
   bool stopped = false;     // a kernel was stopped by poll()
   Controls controls;
+
+  // What frames hold at an instruction, for unwinding.
+  struct Release {
+    const CodeUnit* pc = nullptr;
+    bool in_call = false;
+    RegisterSet registers;
+  };
+  std::array<Release, 4> releases;
 
   std::vector<ResolvedImport> imports;
   std::vector<PlanUses> plans;                               // by function

@@ -108,6 +108,17 @@ Value run_function(Machine& m, const LinkedFunction& function, std::span<const V
 
 }  // namespace
 
+namespace {
+
+std::array<Machine::Release, 4> make_releases(const LinkedProgram& program) {
+  uint32_t most = 0;
+  for (const LinkedFunction& function : program.functions) most = std::max(most, function.registers);
+  const Machine::Release release{nullptr, false, RegisterSet(most)};
+  return {release, release, release, release};
+}
+
+}  // namespace
+
 Machine::Machine(std::shared_ptr<const Executable> executable_, SessionOptions options_)
     : executable(std::move(executable_)),
       program(&executable->linked()),
@@ -115,6 +126,7 @@ Machine::Machine(std::shared_ptr<const Executable> executable_, SessionOptions o
       frame(stack.frames_begin()),
       next_register(stack.registers_begin()),
       register_stop(stack.registers_end()),
+      releases(make_releases(*program)),
       plans(program->functions.size()),
       dynamic_kernels(program->functions.size()),
       options(std::move(options_)) {}

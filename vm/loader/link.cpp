@@ -135,6 +135,7 @@ Ref<TensorObject> mapped_tensor(const Constant& constant) {
 
 ConstantTable::ConstantTable(std::span<const Constant> constants) {
   slots_.reserve(constants.size());
+  objects_.reserve(constants.size());
   const auto keep = [&](auto ref) {
     ref->counting = Counting::Uncounted;
     Object* object = ref.detach();

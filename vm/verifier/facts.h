@@ -47,6 +47,13 @@ struct KernelSite {
   std::vector<ValueClass> classes;  // of the same
 };
 
+// From unit `unit` on, in order of the code, the register holds a counted value, or does not.
+struct CountedChange {
+  uint32_t unit;
+  Register reg;
+  bool counted;
+};
+
 struct FunctionFacts {
   // Of everything that the function returns. tail_call_value raises CastFailed where the called function's class is not
   // within this one (a PackedFunc's result is looked at).
@@ -61,6 +68,7 @@ struct FunctionFacts {
   uint32_t entry_dims = 0;
   std::vector<AllocSite> sites;
   std::vector<KernelSite> kernels;  // in order of units
+  std::vector<CountedChange> counted_changes;
 };
 
 struct ProgramFacts {

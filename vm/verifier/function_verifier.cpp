@@ -38,30 +38,16 @@ FunctionVerifier::FunctionVerifier(const Program& program, const ProgramFacts& f
 }
 
 FunctionFacts FunctionVerifier::verify() {
-  walk({});
+  walk();
   ranges_.finish(flow_.loops, facts_.sites);
   return std::move(facts_);
-}
-
-std::optional<std::vector<Register>> FunctionVerifier::counted_at(uint32_t unit, bool in_call) {
-  if (!walk(unit)) return std::nullopt;
-  uint32_t end = RegisterSet::kEnd;
-  uint32_t consumed = RegisterSet::kEnd;
-  if (in_call) {
-    const auto i = decode<Unchecked>(function_.code, unit);
-    if (i.info->roles[0] == Role::Base) end = i[0].reg();
-    if (i.info->roles[1] == Role::Take) consumed = i[1].reg();
-  }
-  std::vector<Register> counted;
-  const RegisterSet& all = registers_.counted();
-  for (uint32_t reg = all.next(0); reg < end; reg = all.next(reg + 1))
-    if (reg != consumed) counted.push_back(static_cast<Register>(reg));
-  return counted;
 }
 
 // Parameters and captures are the function's to release; parameters may be aliases of what the caller keeps.
 void FunctionVerifier::enter() {
   registers_.restore({});
+  registers_.report_changes(0, facts_.counted_changes);
+  facts_.counted_changes.clear();
   for (uint32_t reg = 0; reg < function_.params + function_.captures; ++reg) {
     const bool is_param = reg < function_.params;
     RegisterState state =
@@ -73,8 +59,7 @@ void FunctionVerifier::enter() {
   }
 }
 
-// True where the walk came to `stop`, whose instruction is then still to be done.
-bool FunctionVerifier::walk(std::optional<uint32_t> stop) {
+void FunctionVerifier::walk() {
   enter();
   for (const Instruction& i : Instructions<Unchecked>(function_.code)) {
     at_ = i.at;
@@ -87,8 +72,8 @@ bool FunctionVerifier::walk(std::optional<uint32_t> stop) {
         reachable_ = true;
       }
     }
-    if (stop == i.at) return reachable_;
     if (!reachable_) continue;
+    registers_.report_changes(i.at, facts_.counted_changes);
     try {
       step(i);
     } catch (Error& error) {
@@ -96,9 +81,8 @@ bool FunctionVerifier::walk(std::optional<uint32_t> stop) {
       throw;
     }
   }
-  if (reachable_ && !stop)
+  if (reachable_)
     fail(ErrorCode::CorruptFile, "a path runs over the end of the code at unit {}", function_.code.size());
-  return false;
 }
 
 void FunctionVerifier::step(const Instruction& i) {

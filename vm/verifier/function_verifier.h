@@ -25,16 +25,13 @@ class FunctionVerifier {
   FunctionVerifier(const Program& program, const ProgramFacts& facts, uint32_t function, const ControlFlow& flow,
                    RegisterFile& registers);
 
-  // Adds plan, sites and kernels to what `facts` says of the function.
+  // Adds plan, sites, kernels and changes to what `facts` says of the function.
   FunctionFacts verify();
-
-  // The counted registers before the instruction at `unit` or while it calls; nullopt where no path leads there.
-  std::optional<std::vector<Register>> counted_at(uint32_t unit, bool in_call);
 
  private:
   // function_verifier.cpp: walk, joins, loops
   void enter();
-  bool walk(std::optional<uint32_t> stop);
+  void walk();
   void step(const Instruction& i);
   void leave(const Snapshot& state, uint32_t target);
   void jump(const Instruction& i, const Operand& target);

@@ -28,6 +28,7 @@ RegisterState counted_state(ValueClass value) {
 }
 
 void RegisterFile::set(Register reg, const RegisterState& state) {
+  if (state.has(RegisterState::kCounted) != counted_.contains(reg)) touched_.push_back(reg);
   states_[reg] = state;
   held_.insert(reg);
   if (state.has(RegisterState::kCounted))
@@ -37,9 +38,23 @@ void RegisterFile::set(Register reg, const RegisterState& state) {
 }
 
 void RegisterFile::clear(Register reg) {
+  if (counted_.contains(reg)) touched_.push_back(reg);
   states_[reg] = {};
   held_.erase(reg);
   counted_.erase(reg);
+}
+
+void RegisterFile::report_changes(uint32_t unit, std::vector<CountedChange>& to) {
+  for (const Register reg : touched_) {
+    const bool counted = counted_.contains(reg);
+    if (counted == reported_.contains(reg)) continue;
+    to.push_back({unit, reg, counted});
+    if (counted)
+      reported_.insert(reg);
+    else
+      reported_.erase(reg);
+  }
+  touched_.clear();
 }
 
 Snapshot RegisterFile::snapshot() const {

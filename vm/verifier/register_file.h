@@ -47,7 +47,8 @@ struct Snapshot {
 
 class RegisterFile {
  public:
-  explicit RegisterFile(uint32_t registers) : states_(registers), held_(registers), counted_(registers) {}
+  explicit RegisterFile(uint32_t registers)
+      : states_(registers), held_(registers), counted_(registers), reported_(registers) {}
 
   const RegisterState& operator[](Register reg) const { return states_[reg]; }
   // An alias whose root was written or taken since.
@@ -60,6 +61,8 @@ class RegisterFile {
   const RegisterSet& held() const { return held_; }
   const RegisterSet& counted() const { return counted_; }
   bool planned = false;
+  // Adds how counted() differs from what it was at the call before, as changes at `unit`.
+  void report_changes(uint32_t unit, std::vector<CountedChange>& to);
 
   Snapshot snapshot() const;
   void restore(const Snapshot& snapshot);
@@ -68,6 +71,8 @@ class RegisterFile {
   std::vector<RegisterState> states_;
   RegisterSet held_;
   RegisterSet counted_;
+  RegisterSet reported_;
+  std::vector<Register> touched_;  // since the last report
 };
 
 }  // namespace ingot::vm

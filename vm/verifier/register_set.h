@@ -29,6 +29,10 @@ class RegisterSet {
     if (words_[reg / 64] == 0) summary_[reg / 4096] &= ~(uint64_t{1} << (reg / 64 % 64));
   }
 
+  void clear() {
+    for (uint32_t reg = next(0); reg != kEnd; reg = next(reg + 1)) erase(static_cast<Register>(reg));
+  }
+
   // The least member not below `from`, or kEnd.
   uint32_t next(uint32_t from) const {
     const uint32_t word = from / 64;

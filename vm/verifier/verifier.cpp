@@ -50,14 +50,22 @@ ProgramFacts verify(const Program& program) {
   return facts;
 }
 
-std::vector<Register> registers_to_release(const Program& program, const ProgramFacts& facts, uint32_t function,
-                                           uint32_t unit, FramePoint point) {
-  const ControlFlow flow = analyze_control_flow(program, program.functions[function]);
-  RegisterFile registers(program.functions[function].registers);
-  auto counted =
-      FunctionVerifier(program, facts, function, flow, registers).counted_at(unit, point == FramePoint::InCall);
-  if (!counted) fail(ErrorCode::Internal, "no path of '{}' leads to unit {}", program.functions[function].name, unit);
-  return std::move(*counted);
+void registers_to_release(const Function& function, const FunctionFacts& facts, uint32_t unit, FramePoint point,
+                          RegisterSet& into) noexcept {
+  into.clear();
+  for (const CountedChange& change : facts.counted_changes) {
+    if (change.unit > unit) break;
+    if (change.counted)
+      into.insert(change.reg);
+    else
+      into.erase(change.reg);
+  }
+  if (point != FramePoint::InCall) return;
+  const auto call = decode<Unchecked>(function.code, unit);
+  if (call.info->roles[0] == Role::Base)
+    for (uint32_t reg = into.next(call[0].reg()); reg != RegisterSet::kEnd; reg = into.next(reg + 1))
+      into.erase(static_cast<Register>(reg));
+  if (call.info->roles[1] == Role::Take) into.erase(call[1].reg());
 }
 
 }  // namespace ingot::vm

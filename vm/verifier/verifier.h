@@ -4,6 +4,7 @@
 
 #include "vm/executable/program.h"
 #include "vm/verifier/facts.h"
+#include "vm/verifier/register_set.h"
 
 namespace ingot::vm {
 
@@ -41,10 +42,10 @@ enum class FramePoint : uint8_t {
   InCall,  // the frame waits for the call at `unit`: its arguments and the called value are the callee's
 };
 
-// The registers of a frame that hold counted values (unless their slots say `borrowed`) and must be released when the
-// frame is torn down; ascending. `facts` is what verify gave for the program. Walks the function from its start, so
-// that running it costs nothing: remember the answer when many frames stand at one place.
-std::vector<Register> registers_to_release(const Program& program, const ProgramFacts& facts, uint32_t function,
-                                           uint32_t unit, FramePoint point);
+// The registers of a frame of `function` that hold counted values (unless their slots say `borrowed`) and must be
+// released when the frame is torn down. `facts` is what verify gave for the function, and `into` has room for its
+// registers; what it holds is forgotten. Allocates nothing.
+void registers_to_release(const Function& function, const FunctionFacts& facts, uint32_t unit, FramePoint point,
+                          RegisterSet& into) noexcept;
 
 }  // namespace ingot::vm
