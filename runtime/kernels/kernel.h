@@ -49,10 +49,10 @@ class Kernel {
   // Allocates nothing, throws nothing.
   virtual tir::RunStatus run(const KernelArgs& args) const noexcept = 0;
   virtual size_t scratch_bytes() const { return 0; }
-  // The input on whose memory output 0 may lie exactly (an elementwise operation, a residual sum); -1: none. Never one
-  // whose elements lie otherwise than the output's. Where the planner uses it, the addresses are equal, and no other
-  // input lies there.
-  virtual int in_place_input() const { return -1; }
+  // May output 0 lie exactly on the memory of this input (an elementwise operation, a residual sum)? Never on one whose
+  // elements lie otherwise than the output's. Where the planner uses it, the addresses are equal, and no other input
+  // lies there.
+  virtual bool runs_in_place([[maybe_unused]] size_t input) const { return false; }
   // What the implementation calls itself: "jit:avx512_core", for `inspect`.
   virtual std::string_view implementation() const = 0;
   // Charged against the instruction budget.

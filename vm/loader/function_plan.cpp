@@ -124,22 +124,28 @@ class Planner {
   int32_t in_place_of(size_t k, const std::vector<uint32_t>& interval_of) const {
     const KernelSite& site = facts_.kernels[k];
     const KernelCall& call = context_.program->kernels[site.kernel];
-    const int input = plan_->kernels[k].kernel->in_place_input();
-    if (input < 0 || call.outputs == 0) return -1;
-    const Origin from = site.operands[static_cast<size_t>(input)];
+    for (size_t input = 0; input < call.inputs && call.outputs != 0; ++input)
+      if (plan_->kernels[k].kernel->runs_in_place(input) && dies_for_output(site, call, input, interval_of))
+        return static_cast<int32_t>(interval_of[root(site.operands[input].index)]);
+    return -1;
+  }
+
+  // Is the input read for the last time, and nowhere else by this call, where output 0 of the same size begins?
+  bool dies_for_output(const KernelSite& site, const KernelCall& call, size_t input,
+                       const std::vector<uint32_t>& interval_of) const {
+    const Origin from = site.operands[input];
     const Origin to = site.operands[call.inputs];
-    if (from.from != Origin::From::Site || to.from != Origin::From::Site) return -1;
+    if (from.from != Origin::From::Site || to.from != Origin::From::Site) return false;
     const uint32_t source = root(from.index);
     const uint32_t target = root(to.index);
-    if (source == target || interval_of[source] == kNoInterval || interval_of[target] == kNoInterval) return -1;
+    if (source == target || interval_of[source] == kNoInterval || interval_of[target] == kNoInterval) return false;
     const bool follows = facts_.sites[source].last == site.unit && facts_.sites[target].first == site.unit;
     const bool fits = extent_of(source).bytes == extent_of(target).bytes &&
                       function_.layouts[from.index] == function_.layouts[to.index];
-    if (!follows || !fits) return -1;
-    size_t readers = 0;
-    for (size_t i = 0; i < call.inputs; ++i)
-      readers += site.operands[i].from == Origin::From::Site && root(site.operands[i].index) == source ? 1 : 0;
-    return readers == 1 ? static_cast<int32_t>(interval_of[source]) : -1;
+    const auto reads_source = [&](const Origin& operand) {
+      return operand.from == Origin::From::Site && root(operand.index) == source;
+    };
+    return follows && fits && std::ranges::count_if(std::span(site.operands).first(call.inputs), reads_source) == 1;
   }
 
   void lay_out() {

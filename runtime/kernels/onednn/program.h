@@ -51,7 +51,7 @@ class Program final : public Kernel {
 
   tir::RunStatus run(const KernelArgs& args) const noexcept override;
   size_t scratch_bytes() const override { return scratch_bytes_; }
-  int in_place_input() const override { return in_place_input_; }
+  bool runs_in_place(size_t input) const override { return static_cast<int>(input) == in_place_input_; }
   std::string_view implementation() const override { return implementation_; }
   uint64_t work() const override { return work_; }
 

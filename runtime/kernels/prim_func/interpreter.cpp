@@ -34,6 +34,7 @@ class PrimFuncInterpreter final : public Kernel {
   explicit PrimFuncInterpreter(const Problem& problem)
       : interpreter_(problem.call->prim_func, buffer_dims(problem), scalar_values(problem)),
         buffers_(problem.inputs.size() - problem.call->prim_func->scalars.size()),
+        in_place_(prim_func_in_place(problem)),
         table_bytes_((problem.inputs.size() + problem.outputs.size()) * sizeof(void*)) {}
 
   tir::RunStatus run(const KernelArgs& args) const noexcept override {
@@ -48,12 +49,14 @@ class PrimFuncInterpreter final : public Kernel {
     return interpreter_.run(std::span(buffers, count), std::span(scalars, scalar_count), args.scratch, args.poll);
   }
   size_t scratch_bytes() const override { return interpreter_.scratch_bytes() + table_bytes_; }
+  bool runs_in_place(size_t input) const override { return input < in_place_.size() && in_place_[input]; }
   std::string_view implementation() const override { return "interpreter"; }
   uint64_t work() const override { return interpreter_.work(); }
 
  private:
   tir::Interpreter interpreter_;
   size_t buffers_;  // inputs that are buffers
+  std::vector<bool> in_place_;
   size_t table_bytes_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/kernels/check.h"
+#include "runtime/tir/in_place.h"
 
 namespace ingot {
 namespace {
@@ -43,6 +44,12 @@ void check_prim_func(const Problem& problem) {
       fail(ErrorCode::TypeError, "{}: {} has dtype {}, {} is needed", func.name, scalar.name, dtype_name(operand.dtype),
            dtype_name(scalar.dtype));
   }
+}
+
+std::vector<bool> prim_func_in_place(const Problem& problem) {
+  auto result = tir::in_place_inputs(*problem.call->prim_func);
+  for (size_t i = 0; i < result.size(); ++i) result[i] = result[i] && problem.inputs[i].dims == problem.outputs[0].dims;
+  return result;
 }
 
 }  // namespace ingot

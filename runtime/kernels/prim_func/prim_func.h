@@ -12,4 +12,8 @@ namespace ingot {
 // scalars are read at each run.
 void check_prim_func(const Problem& problem);
 
+// Does the output have the dimensions of the input, and may it lie on its memory (tir::in_place_inputs)? One for each
+// input that is a buffer.
+std::vector<bool> prim_func_in_place(const Problem& problem);
+
 }  // namespace ingot

@@ -27,7 +27,7 @@ class ScaleShiftReference final : public Kernel {
       output[at.offset(output_strides_)] = reference::from_sum<T>(post_ops_.apply<T>(value, at, args));
     });
   }
-  int in_place_input() const override { return data_strides_ == output_strides_ ? 0 : -1; }
+  bool runs_in_place(size_t input) const override { return input == 0 && data_strides_ == output_strides_; }
   std::string_view implementation() const override { return "reference"; }
   uint64_t work() const override { return count_elements(dims_); }
 

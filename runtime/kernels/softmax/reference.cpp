@@ -37,7 +37,7 @@ class SoftmaxReference final : public Kernel {
       for (int64_t i = 0; i < count_; ++i) to[i * step_] = reference::from_sum<T>(std::exp(element(i) - largest) / sum);
     });
   }
-  int in_place_input() const override { return 0; }
+  bool runs_in_place(size_t input) const override { return input == 0; }
   std::string_view implementation() const override { return "reference"; }
   uint64_t work() const override { return work_; }
 

@@ -144,7 +144,7 @@ std::optional<KernelResult> run_case(const KernelCase& problem, std::string_view
       kernel.run({.inputs = inputs, .outputs = {&to, 1}, .scratch = scratch.data(), .poll = {}});
   EXPECT_FALSE(status.failed) << status.message;
   EXPECT_TRUE(output.intact() && scratch.intact());
-  KernelResult result{load(problem.output, output.data()), std::string(kernel.implementation())};
+  KernelResult result{load(problem.output, output.data()), std::string(kernel.implementation()), {}};
   for (size_t i = 0; i < inputs.size(); ++i) {
     Block expected(byte_size(problem.inputs[i].dtype, problem.inputs[i].dims));
     store(problem.inputs[i], expected.data());
@@ -153,12 +153,14 @@ std::optional<KernelResult> run_case(const KernelCase& problem, std::string_view
         << "input " << i << " was changed";
   }
 
-  if (const int shared = kernel.in_place_input(); shared >= 0) {
-    const Operand& on = problem.inputs[static_cast<size_t>(shared)];
-    EXPECT_EQ(on.dims, problem.output.dims);
-    to = prepared->inputs[static_cast<size_t>(shared)].data();
+  for (size_t shared = 0; shared < inputs.size(); ++shared) {
+    if (!kernel.runs_in_place(shared)) continue;
+    result.in_place.push_back(shared);
+    EXPECT_EQ(problem.inputs[shared].dims, problem.output.dims);
+    to = prepared->inputs[shared].data();
     EXPECT_FALSE(kernel.run({.inputs = inputs, .outputs = {&to, 1}, .scratch = scratch.data(), .poll = {}}).failed);
     EXPECT_TRUE(same_values(load(problem.output, to), result.values)) << "in place of input " << shared;
+    store(problem.inputs[shared], to);
   }
   return result;
 }

@@ -32,10 +32,11 @@ struct KernelCase {
 struct KernelResult {
   std::vector<double> values;  // logical, row-major
   std::string implementation;
+  std::vector<size_t> in_place;  // inputs on which the output may lie
 };
 
-// Prepares the case for the variant (the best one if it is empty) and runs it twice, the second time with output 0 on
-// the memory of in_place_input() where there is one. Expects both results to be equal, inputs to be unchanged, and
+// Prepares the case for the variant (the best one if it is empty) and runs it, and again with output 0 on the memory of
+// each input where that may be. Expects all results to be equal, inputs to be unchanged, and
 // nothing to be written outside of output and scratch. nullopt where the variant does not accept the case.
 std::optional<KernelResult> run_case(const KernelCase& problem, std::string_view variant = {},
                                      PackCache* packs = nullptr);

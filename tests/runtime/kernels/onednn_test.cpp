@@ -67,10 +67,11 @@ TEST(Onednn, PacksConstantWeightsOnce) {
 
 TEST(Onednn, TheResidualInputMayShareItsMemoryWithTheResult) {
   std::vector<float> weights;
-  EXPECT_EQ(prepare_layer({64, 14, 64, 3, 1}, Layout::ChannelsLast, weights, nullptr, true).kernel->in_place_input(),
-            2);
-  EXPECT_EQ(prepare_layer({64, 14, 64, 3, 1}, Layout::ChannelsLast, weights, nullptr, false).kernel->in_place_input(),
-            -1);
+  const auto with = prepare_layer({64, 14, 64, 3, 1}, Layout::ChannelsLast, weights, nullptr, true);
+  EXPECT_TRUE(with.kernel->runs_in_place(2));
+  EXPECT_FALSE(with.kernel->runs_in_place(0));
+  const auto without = prepare_layer({64, 14, 64, 3, 1}, Layout::ChannelsLast, weights, nullptr, false);
+  EXPECT_FALSE(without.kernel->runs_in_place(0));
 }
 
 TEST(Onednn, ManyThreadsShareAKernel) {

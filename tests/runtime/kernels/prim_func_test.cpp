@@ -34,6 +34,7 @@ TEST(PrimFuncKernel, RunsTheFunction) {
   ASSERT_TRUE(result);
   EXPECT_THAT(result->values, ElementsAre(10, 20, 30, 40, 50, 60));
   EXPECT_EQ(result->implementation, "interpreter");
+  EXPECT_THAT(result->in_place, ElementsAre(0));
 }
 
 TEST(PrimFuncKernel, ChecksOperands) {
