@@ -41,8 +41,9 @@ Ref<PackedFuncObject> ingot_function(std::string_view name, const std::function<
     });
   if (name == "ingot.log")
     return make_packed_func("ingot.log", [log](const PackedArgs& args) {
-      Value result = last_argument(args, 2, "ingot.log");
-      if (log) log(text_argument(args, 0, "ingot.log"));
+      const auto line = text_argument(args, 0, "ingot.log");
+      Value result = args.size() == 1 ? Value(ingot::make_tuple(nullptr, {})) : last_argument(args, 2, "ingot.log");
+      if (log) log(line);
       return result;
     });
   if (name == "ingot.print")

@@ -11,13 +11,20 @@ using namespace ir;
 
 namespace {
 
+// -1 and 0 are special where the program writes them, not where a dimension turns out to be 0.
+bool is_written(const CallSite& call, size_t dim) {
+  if (!call.has(1)) return true;
+  if (const auto* shape = as<Shape>(call.arg(1))) return shape->dims[dim].as_const().has_value();
+  return as<Var>(call.arg(1)) == nullptr;
+}
+
 Dims requested(const CallSite& call, const Operand& x) {
   Dims dims = dims_of(call, "newshape", 1);
   const bool zero_is_zero = call.flag("allowzero");
   std::optional<size_t> rest;
   for (size_t i = 0; i < dims.size(); ++i) {
     const auto value = dims[i].as_const();
-    if (!value || *value > 0 || (*value == 0 && zero_is_zero)) continue;
+    if (!value || *value > 0 || !is_written(call, i) || (*value == 0 && zero_is_zero)) continue;
     if (*value == 0) {
       if (i >= x.rank())
         call.fail(ErrorCode::ShapeMismatch, "dimension {} of the new shape is 0 (keep), but {} has rank {}", i, x.name,

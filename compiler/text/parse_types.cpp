@@ -82,7 +82,17 @@ bool Parser::at_type() const {
   if (token.text == "Tensor" || token.text == "Shape" || token.text == "Prim" || token.text == "Tuple")
     return next.is("[") || next.is("<") || next.is(",") || next.is(")");
   if (token.text == "Object") return true;
-  if (token.text == "impure") return next.is_word("fn");
+  if (token.text == "impure" ? next.is_word("fn") : token.text == "fn" && next.is("(")) {
+    // The same words begin a function, which has a body.
+    size_t open = 0;
+    for (size_t i = ahead + 1;; ++i) {
+      const Token& at = peek(i);
+      if (at.kind == TokenKind::End || at.is("{")) return false;
+      if (open == 0 && (at.is(",") || at.is(")"))) return true;
+      if (at.is("(") || at.is("[")) ++open;
+      if (at.is(")") || at.is("]")) --open;
+    }
+  }
   return ahead == 0 && vars_.find(token.text) == nullptr && dtype_of_word(token.text) && (next.is(",") || next.is(")"));
 }
 

@@ -30,6 +30,10 @@ class Renamer {
           for (auto& binding : block.bindings) binding.value = expr(binding.value);
         return typed(e, std::make_shared<Seq>(std::move(blocks), expr(seq.body), e->span));
       }
+      case ExprKind::Function: {
+        const auto& f = *as<Function>(e);
+        return typed(e, std::make_shared<Function>(f.params, expr(f.body), f.result, f.pure, f.attrs, e->span));
+      }
       case ExprKind::If: {
         const auto& branch = *as<If>(e);
         return typed(e, std::make_shared<If>(expr(branch.condition), expr(branch.then_branch), expr(branch.else_branch),

@@ -19,14 +19,12 @@ void expect_text(const PackedArgs& args, size_t index, std::string_view function
   if (args[index].kind != Kind::String) fail(ErrorCode::TypeError, "{}: argument {} is no text", function, index);
 }
 
-// ingot.log(text, v) gives v, or nothing where there is none.
+// ingot.log(text, v) logs the text and gives v, or nothing where there is none.
 Value log_value(const Sink& sink, const PackedArgs& args) {
   expect_text(args, 0, "ingot.log");
   if (args.size() > 2)
     fail(ErrorCode::ArityMismatch, "ingot.log takes a text and a value, the call has {}", args.size());
-  std::string line = text_of(args[0]);
-  if (args.size() == 2) line += text_of(args[1]);
-  if (sink) sink(line);
+  if (sink) sink(text_of(args[0]));
   return args.size() == 2 ? Value::copy_of(args[1]) : Value(make_tuple(args.pool(), {}));
 }
 
