@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -15,12 +16,14 @@ namespace ingot {
 class ThreadTeam;
 
 // One operand as the kernel will find it. `constant` is set where the elements are known when the kernel is prepared
-// (weights): row-major, of the executable.
+// (weights): row-major, of the executable. `value` is that of an int64 scalar, where it is known then: sizes and loops may
+// depend on it.
 struct OperandSpec {
   DType dtype = DType::None;
   Layout layout = Layout::RowMajor;
   std::vector<int64_t> dims = {};  // logical, whatever the layout
   const std::byte* constant = nullptr;
+  std::optional<int64_t> value = std::nullopt;
 };
 
 // A kernel call with everything known that preparing needs.

@@ -62,7 +62,7 @@ void run_kernel(Machine& m, const KernelCall& call, const Kernel& kernel, std::b
     fail_kernel(m, call, status, registers, operands);
 }
 
-// dtype, rank and dimensions of each operand, compared with a key as they come.
+// dtype, rank and dimensions of each operand, and the values of dimensions themselves, compared with a key as they come.
 template <typename Visit>
 bool visit_key(const Slot* registers, std::span<const Register> operands, const Visit& visit) {
   for (const Register operand : operands) {
@@ -71,6 +71,7 @@ bool visit_key(const Slot* registers, std::span<const Register> operands, const 
     const auto* tensor = is_tensor ? static_cast<const TensorObject*>(slot.object) : nullptr;
     if (!visit(static_cast<int64_t>(is_tensor ? tensor->dtype : slot.dtype))) return false;
     if (!visit(is_tensor ? int64_t{tensor->rank} : 0)) return false;
+    if (slot.kind == Kind::Prim && !visit(slot.as<int64_t>())) return false;
     if (!is_tensor) continue;
     for (const int64_t dim : tensor->dims())
       if (!visit(dim)) return false;
@@ -100,6 +101,7 @@ std::vector<OperandSpec> specs_of(const Slot* registers, std::span<const Registe
     const Slot& slot = registers[operand];
     OperandSpec spec;
     spec.dtype = slot.dtype;
+    if (slot.kind == Kind::Prim && slot.dtype == DType::Int64) spec.value = slot.as<int64_t>();
     if (slot.kind == Kind::Tensor) {
       const auto& tensor = *static_cast<const TensorObject*>(slot.object);
       spec.dtype = tensor.dtype;

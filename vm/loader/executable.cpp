@@ -130,6 +130,7 @@ std::shared_ptr<const PreparedKernel> Executable::prepare(uint32_t kernel,
     key.push_back(static_cast<int64_t>(operand.dims.size()));
     key.insert(key.end(), operand.dims.begin(), operand.dims.end());
     key.push_back(std::bit_cast<int64_t>(operand.constant));
+    if (operand.value) key.push_back(*operand.value);
   }
   const auto make = [&] {
     const KernelCall& call = impl_->program.kernels[kernel];

@@ -1,6 +1,5 @@
 #include "runtime/tir/interpreter.h"
 
-#include "runtime/base/convert.h"
 #include "runtime/kernels/prim_func/prim_func.h"
 
 namespace ingot {
@@ -21,8 +20,8 @@ std::vector<int64_t> scalar_values(const Problem& problem) {
     const OperandSpec& scalar = problem.inputs[i];
     if (scalar.dtype != DType::Int64)
       values.push_back(0);
-    else if (scalar.constant)
-      values.push_back(load_element<int64_t>(scalar.constant));
+    else if (scalar.value)
+      values.push_back(*scalar.value);
     else
       return {};
   }
