@@ -188,6 +188,8 @@ void FunctionVerifier::call_kernel(const Instruction& i) {
          call.outputs, operands.size());
   spend(operands.size() * call.outputs);
   KernelSite site{i.at, i[0].index(), {}, {}};
+  site.classes.reserve(operands.size());
+  site.operands.reserve(operands.size());
   for (size_t k = 0; k < operands.size(); ++k) {
     const Register reg = operands[k];
     site.classes.push_back(kernel_operand(call, reg, k));

@@ -1,6 +1,7 @@
 #include "vm/verifier/control_flow.h"
 
 #include <algorithm>
+#include <array>
 
 #include "runtime/base/error.h"
 #include "vm/isa/builtins.h"
@@ -10,25 +11,23 @@ namespace ingot::vm {
 namespace {
 
 constexpr size_t kMaxLoopDepth = 64;
+constexpr size_t kRoles = static_cast<size_t>(Role::Vars) + 1;
 
 class Analysis {
  public:
-  Analysis(const Program& program, const Function& function) : program_(program), function_(function) {}
+  Analysis(const Program& program, const Function& function)
+      : program_(program), function_(function), counts_(counts()) {}
 
   ControlFlow run() {
     const size_t units = function_.code.size();
     if (units == 0) fail(ErrorCode::CorruptFile, "there is no code");
-    flow_.is_target.resize(units);
+    flow_.targets.resize(units);
     begins_.resize(units);
     for (const LoopHeader& loop : function_.loops) flow_.loops.push_back({loop.unit, loop.unit});
-    for (const Instruction& instruction : Instructions<Checked>(function_.code)) {
-      begins_[instruction.at] = true;
-      try {
-        visit(instruction);
-      } catch (Error& error) {
-        error.add_context(fmt::format("unit {} ({})", instruction.at, instruction.info->mnemonic));
-        throw;
-      }
+    for (uint32_t at = 0; at < units;) {
+      begins_[at] = true;
+      const uint32_t next = pass(at);
+      at = next != at ? next : visit_checked(at);
     }
     if (loops_seen_ != function_.loops.size())
       fail(ErrorCode::CorruptFile, "there is no loop instruction at unit {}, which the function's table names",
@@ -46,6 +45,67 @@ class Analysis {
     uint32_t from;
     uint32_t to;
   };
+
+  // How many there are of what an operand of a role names.
+  std::array<uint64_t, kRoles> counts() const {
+    std::array<uint64_t, kRoles> counts;
+    counts.fill(UINT64_MAX);
+    const auto set = [&](Role role, size_t count) { counts[static_cast<size_t>(role)] = count; };
+    for (const Role role : {Role::Def, Role::Use, Role::Take, Role::Base}) set(role, function_.registers);
+    set(Role::Const, program_.constants.size());
+    set(Role::Func, program_.functions.size());
+    set(Role::Import, program_.imports.size());
+    set(Role::Kernel, program_.kernels.size());
+    set(Role::Builtin, kBuiltinCount);
+    set(Role::Storage, function_.storages.size());
+    set(Role::Check, function_.checks.size());
+    set(Role::Expr, function_.exprs.size());
+    set(Role::DType, kDTypeCount);
+    return counts;
+  }
+
+  // The unit behind an instruction that is whole and whose operands exist, apart from those that visit() looks at; `at`
+  // for all others. Most code is such.
+  uint32_t pass(uint32_t at) const {
+    const std::span<const CodeUnit> code = function_.code;
+    if (code[at] >= kOpcodeCount || is_visited(static_cast<Opcode>(code[at]))) return at;
+    const OpcodeInfo& info = kOpcodes[code[at]];
+    size_t next = at + fixed_units(info);
+    if (next > code.size()) return at;
+    const CodeUnit* unit = code.data() + at + 1;
+    for (size_t i = 0; i < info.operands; ++i) {
+      const Role role = info.roles[i];
+      if (role == Role::Target) return at;
+      if (is_list(role)) {
+        next += *unit;
+        if (next > code.size()) return at;
+        for (const Register reg : std::span(unit + 1, *unit))
+          if (reg >= function_.registers) return at;
+        break;
+      }
+      const bool is_short = role_units(role) == 1;
+      if ((is_short ? *unit : read_u32(unit)) >= counts_[static_cast<size_t>(role)]) return at;
+      unit += is_short ? 1 : 2;
+    }
+    return static_cast<uint32_t>(next);
+  }
+
+  static bool is_visited(Opcode opcode) {
+    return opcode == Opcode::Loop || opcode == Opcode::Plan || opcode == Opcode::CheckParams ||
+           opcode == Opcode::MakeClosure;
+  }
+
+  // Gives the unit behind the instruction.
+  uint32_t visit_checked(uint32_t at) {
+    const auto instruction = decode<Checked>(function_.code, at);
+    try {
+      visit(instruction);
+    } catch (Error& error) {
+      error.add_context(fmt::format("unit {} ({})", instruction.at, instruction.info->mnemonic));
+      throw;
+    }
+    return instruction.next();
+  }
 
   void visit(const Instruction& instruction) {
     for (const Operand& operand : instruction.operands()) check_operand(instruction, operand);
@@ -133,7 +193,7 @@ class Analysis {
       if (!begins_[jump.to])
         fail(ErrorCode::CorruptFile, "unit {}: the jump leads to unit {}, where no instruction begins", jump.from,
              jump.to);
-      flow_.is_target[jump.to] = true;
+      if (flow_.targets[jump.to] == 0) flow_.targets[jump.to] = ++flow_.target_count;
       if (jump.to > jump.from) continue;
       const auto loop = std::ranges::lower_bound(flow_.loops, jump.to, {}, &ControlFlow::Loop::header);
       if (loop == flow_.loops.end() || loop->header != jump.to)
@@ -159,6 +219,7 @@ class Analysis {
 
   const Program& program_;
   const Function& function_;
+  std::array<uint64_t, kRoles> counts_;
   ControlFlow flow_;
   std::vector<bool> begins_;
   std::vector<Jump> jumps_;

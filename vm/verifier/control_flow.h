@@ -15,8 +15,10 @@ struct ControlFlow {
     uint32_t end;     // unit of the last jump back to it; `header` where there is none
   };
 
-  std::vector<bool> is_target;  // by unit: some jump leads here
-  std::vector<Loop> loops;      // by header, as in Function::loops; two are disjoint or one encloses the other
+  // By unit: 0, or where some jump leads here, this unit's number among all such, counted from 1.
+  std::vector<uint32_t> targets;
+  uint32_t target_count = 0;
+  std::vector<Loop> loops;  // by header, as in Function::loops; two are disjoint or one encloses the other
   std::optional<uint32_t> plan_unit;
   std::optional<uint32_t> check_params_unit;
   std::vector<uint32_t> closures;  // functions that make_closure names

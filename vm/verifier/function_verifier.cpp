@@ -14,11 +14,13 @@ FunctionVerifier::FunctionVerifier(const Program& program, const ProgramFacts& f
       flow_(flow),
       facts_(facts.functions[function]),
       registers_(registers),
+      pending_(flow.target_count + size_t{1}),
       work_left_((uint64_t{1} << 22) + 64 * function_.code.size()) {
   facts_.plan_unit = flow.plan_unit;
   facts_.entry_dims = 0;
   facts_.sites.clear();
   facts_.kernels.clear();
+  if (function_.storages.empty() && function_.exprs.empty()) return;
   std::unordered_map<const SymVarNode*, size_t> positions;
   for (const SymVar& var : function_.vars) positions.emplace(var.get(), positions.size() + 1);
   for (const Storage& storage : function_.storages) {
@@ -54,7 +56,7 @@ void FunctionVerifier::enter() {
         counted_state(facts_.trusts_callers && is_param ? class_of(function_.signature->fields[reg]) : ValueClass{});
     state.flags |= RegisterState::kBorrowed | (is_param ? RegisterState::kArena : 0);
     state = state.normalized();
-    state.stamp = ++stamps_;
+    state.stamp = next_stamp();
     registers_.set(static_cast<Register>(reg), state);
   }
 }
@@ -63,14 +65,13 @@ void FunctionVerifier::walk() {
   enter();
   for (const Instruction& i : Instructions<Unchecked>(function_.code)) {
     at_ = i.at;
-    if (flow_.is_target[i.at]) {
-      if (const auto found = pending_.find(i.at); found != pending_.end()) {
-        const Snapshot state = reachable_ ? meet(found->second, registers_.snapshot(), i.at) : std::move(found->second);
-        spend(state.entries.size() + registers_.held().size());
-        registers_.restore(state);
-        pending_.erase(found);
-        reachable_ = true;
-      }
+    if (std::optional<Snapshot>& met = pending_[flow_.targets[i.at]]) {
+      if (reachable_) meet(*met, registers_.snapshot(), i.at);
+      spend(met->entries.size() + registers_.held().size());
+      registers_.restore(*met);
+      registers_.give_back(std::move(*met));
+      met.reset();
+      reachable_ = true;
     }
     if (!reachable_) continue;
     registers_.report_changes(i.at, facts_.counted_changes);
@@ -98,21 +99,32 @@ void FunctionVerifier::spend(size_t work) {
   work_left_ -= work;
 }
 
+// Stamps are never used twice, or an alias might seem to have the root that it lost.
+uint32_t FunctionVerifier::next_stamp() {
+  if (stamps_ == UINT32_MAX) fail(ErrorCode::CorruptFile, "the function writes too many registers");
+  return ++stamps_;
+}
+
 void FunctionVerifier::jump(const Instruction& i, const Operand& target) {
   const auto to = static_cast<uint32_t>(i.target(target));
   if (to <= i.at) return jump_back(to);
-  leave(registers_.snapshot(), to);
+  leave(to);
 }
 
-void FunctionVerifier::leave(const Snapshot& state, uint32_t target) {
+void FunctionVerifier::leave(uint32_t target) {
+  Snapshot state = registers_.snapshot();
   spend(state.entries.size());
-  const auto [at, is_new] = pending_.try_emplace(target, state);
-  if (!is_new) at->second = meet(at->second, state, target);
+  std::optional<Snapshot>& there = pending_[flow_.targets[target]];
+  if (there)
+    meet(*there, std::move(state), target);
+  else
+    there = std::move(state);
 }
 
-Snapshot FunctionVerifier::meet(const Snapshot& a, const Snapshot& b, uint32_t at) {
+// `a` becomes what holds on both paths.
+void FunctionVerifier::meet(Snapshot& a, Snapshot&& b, uint32_t at) {
   spend(a.entries.size() + b.entries.size());
-  Snapshot met;
+  Snapshot met = registers_.spare();
   met.planned = a.planned && b.planned;
   const auto only_here = [&](const Snapshot::Entry& entry) {
     if (entry.state.has(RegisterState::kCounted))
@@ -137,7 +149,9 @@ Snapshot FunctionVerifier::meet(const Snapshot& a, const Snapshot& b, uint32_t a
     const auto root = std::ranges::lower_bound(met.entries, entry.state.root, {}, &Snapshot::Entry::reg);
     entry.state.root_stamp = root->state.stamp;
   }
-  return met;
+  registers_.give_back(std::move(b));
+  std::swap(a, met);
+  registers_.give_back(std::move(met));
 }
 
 RegisterState FunctionVerifier::meet(const RegisterState& a, const RegisterState& b, Register reg, uint32_t at) {
@@ -156,7 +170,7 @@ RegisterState FunctionVerifier::meet(const RegisterState& a, const RegisterState
   met.range = a.range == kNoSite ? b.range : a.range;
   if (a.range != kNoSite && b.range != kNoSite) ranges_.merge(a.range, b.range);
   met.origin = a.origin == b.origin ? a.origin : Origin{};
-  met.stamp = a.stamp == b.stamp ? a.stamp : ++stamps_;
+  met.stamp = a.stamp == b.stamp ? a.stamp : next_stamp();
   return met;
 }
 
@@ -194,7 +208,7 @@ void FunctionVerifier::loop_header(uint32_t unit) {
       if (state.has(Flags::kCounted)) state.flags &= static_cast<uint8_t>(~Flags::kWritable);
     } else {
       state = {};
-      state.stamp = ++stamps_;
+      state.stamp = next_stamp();
       if (declared.holding != Holding::Uncounted) state.flags = Flags::kCounted;
       if (declared.holding == Holding::Param) state.flags |= Flags::kBorrowed | Flags::kArena;
     }

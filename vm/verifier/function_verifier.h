@@ -33,14 +33,15 @@ class FunctionVerifier {
   void enter();
   void walk();
   void step(const Instruction& i);
-  void leave(const Snapshot& state, uint32_t target);
+  void leave(uint32_t target);
   void jump(const Instruction& i, const Operand& target);
-  Snapshot meet(const Snapshot& a, const Snapshot& b, uint32_t at);
+  void meet(Snapshot& a, Snapshot&& b, uint32_t at);
   RegisterState meet(const RegisterState& a, const RegisterState& b, Register reg, uint32_t at);
   void loop_header(uint32_t unit);
   void jump_back(uint32_t header);
   void check_fits(const LoopRegister& declared, const RegisterState& state) const;
   void spend(size_t work);
+  uint32_t next_stamp();
 
   // register_access.cpp: reading and writing registers
   const RegisterState& peek(Register reg) const;
@@ -51,6 +52,8 @@ class FunctionVerifier {
   void define(Register reg, RegisterState state);
   void seen_by_others(Register reg);
   void touch(const RegisterState& state);
+  [[noreturn]] void fail_use(Register reg) const;
+  [[noreturn]] void fail_class(Register reg, ValueClass wanted) const;
   void use_dims(std::span<const Register> regs);
   void refine(Register reg, const StructInfo& info);
 
@@ -88,14 +91,37 @@ class FunctionVerifier {
 
   RegisterFile& registers_;
   LiveRanges ranges_;
-  std::unordered_map<uint32_t, Snapshot> pending_;       // states of jumps forward, by target
+  std::vector<std::optional<Snapshot>> pending_;         // states of jumps forward, by ControlFlow::targets
   std::unordered_map<uint32_t, Snapshot> loop_entries_;  // by header
   std::vector<size_t> storage_needs_;                    // by storage: so many of function_.vars hold all that it uses
   std::vector<size_t> expr_vars_;                        // by expression: how many variables it has
-  uint64_t stamps_ = 0;
+  uint32_t stamps_ = 0;
   uint64_t work_left_;
   uint32_t at_ = 0;  // of the current instruction
   bool reachable_ = true;
 };
+
+inline const RegisterState& FunctionVerifier::peek(Register reg) const {
+  const RegisterState& state = registers_[reg];
+  if (state.empty() || registers_.stale(state)) fail_use(reg);
+  return state;
+}
+
+inline void FunctionVerifier::touch(const RegisterState& state) {
+  if (state.range != kNoSite) ranges_.touch(state.range, at_);
+}
+
+inline const RegisterState& FunctionVerifier::use(Register reg) {
+  const RegisterState& state = peek(reg);
+  touch(state);
+  return state;
+}
+
+inline const RegisterState& FunctionVerifier::use(Register reg, Kind kind, DType dtype) {
+  const RegisterState& state = use(reg);
+  const ValueClass wanted = ValueClass::of(kind, dtype);
+  if (!state.value.within(wanted)) fail_class(reg, wanted);
+  return state;
+}
 
 }  // namespace ingot::vm

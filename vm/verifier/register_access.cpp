@@ -5,30 +5,14 @@ namespace ingot::vm {
 
 using Flags = RegisterState::Flag;
 
-void FunctionVerifier::touch(const RegisterState& state) {
-  if (state.range != kNoSite) ranges_.touch(state.range, at_);
-}
-
-const RegisterState& FunctionVerifier::peek(Register reg) const {
+void FunctionVerifier::fail_use(Register reg) const {
   const RegisterState& state = registers_[reg];
   if (state.empty()) fail(ErrorCode::CorruptFile, "r{} is empty", reg);
-  if (registers_.stale(state))
-    fail(ErrorCode::CorruptFile, "r{} is an alias of r{}, which has lost its value", reg, state.root);
-  return state;
+  fail(ErrorCode::CorruptFile, "r{} is an alias of r{}, which has lost its value", reg, state.root);
 }
 
-const RegisterState& FunctionVerifier::use(Register reg) {
-  const RegisterState& state = peek(reg);
-  touch(state);
-  return state;
-}
-
-const RegisterState& FunctionVerifier::use(Register reg, Kind kind, DType dtype) {
-  const RegisterState& state = use(reg);
-  if (!state.value.within(ValueClass::of(kind, dtype)))
-    fail(ErrorCode::CorruptFile, "r{} holds {}, not {}", reg, to_text(state.value),
-         to_text(ValueClass::of(kind, dtype)));
-  return state;
+void FunctionVerifier::fail_class(Register reg, ValueClass wanted) const {
+  fail(ErrorCode::CorruptFile, "r{} holds {}, not {}", reg, to_text(registers_[reg].value), to_text(wanted));
 }
 
 RegisterState FunctionVerifier::take(Register reg) {
@@ -48,7 +32,7 @@ void FunctionVerifier::define(Register reg, RegisterState state) {
   if (registers_[reg].has(Flags::kCounted))
     fail(ErrorCode::CorruptFile, "r{} holds a value that was not released", reg);
   state = state.normalized();
-  state.stamp = ++stamps_;
+  state.stamp = next_stamp();
   registers_.set(reg, state);
 }
 
