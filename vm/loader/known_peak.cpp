@@ -64,6 +64,11 @@ class Walk {
       case OpcodeLine::CallKernel:
         peak_.whole &= plan_.kernels[i[0].index()].kernel != nullptr;
         return;
+      case OpcodeLine::TailCall:
+      case OpcodeLine::TailCallValue:
+        peak_.whole = false;
+        branched_ = true;
+        return;
       case OpcodeLine::Return:
       case OpcodeLine::Fail:
         branched_ = true;

@@ -261,5 +261,20 @@ func @main exported params 0 registers 3 {
   EXPECT_LT(peak.bytes, 6000u);
 }
 
+// What cannot be reached has no place in the plan.
+TEST(Controls, ThePeakEndsWhereThePathEnds) {
+  const auto executable = Executable::from_program(assemble(R"(
+kernel k0 = lrn 1 -> 1
+func @main exported params 0 registers 3 {
+  signature fn() -> Object
+  storage s0 = float32 (1, 1, 1, 1000)
+  code plan [] tail_call r0, @other new_tensor r0, s0 call_kernel k0, [r0, r0]
+}
+func @other params 0 registers 1 { signature fn() -> Object code load_none r0 return r0 })"));
+  const KnownPeak peak = executable->plan(0, {})->peak;
+  EXPECT_FALSE(peak.whole);
+  EXPECT_LT(peak.bytes, 4000u);
+}
+
 }  // namespace
 }  // namespace ingot::vm::testing
