@@ -20,13 +20,8 @@ using namespace ir;
 
 // A kernel with more operands gains nothing from yet another.
 constexpr size_t kMostInputs = 24;
-constexpr size_t kMostMembers = 48;
-
-tir::PrimFuncRef optimized(const tir::PrimFunc& func) {
-  auto made = fuse_loops(inline_buffers(func));
-  tir::check(made);
-  return std::make_shared<const tir::PrimFunc>(std::move(made));
-}
+constexpr size_t kMostMembers = 32;
+constexpr size_t kLongestName = 48;
 
 // The loops that run one after the other.
 size_t count_nests(const tir::PrimFunc& func) {
@@ -93,23 +88,24 @@ class SequenceFuser {
   // Grows the group of a call upwards, as long as the whole stays one nest of loops.
   void fuse(std::vector<Candidate>& candidates, size_t root) {
     std::vector<size_t> group = {root};
-    TirCall best = merge_all(candidates, group);
+    const Var* result = candidates[root].binding->var.get();
+    const Member alone[] = {{result, &candidates[root].call}};
+    TirCall best = merged_call(alone);
     size_t nests = count_nests(*best.func);
     std::unordered_set<size_t> refused;
     for (bool grown = true; grown && group.size() < kMostMembers;) {
       grown = false;
       for (const size_t producer : producers(candidates, group, best)) {
         if (refused.contains(producer)) continue;
-        auto trial = group;
-        trial.push_back(producer);
-        std::ranges::sort(trial);
-        auto merged = merge_all(candidates, trial);
+        const Member members[] = {{candidates[producer].binding->var.get(), &candidates[producer].call},
+                                  {result, &best}};
+        TirCall merged = merged_call(members);
         const size_t merged_nests = count_nests(*merged.func);
         if (merged_nests > nests || merged.inputs.size() > kMostInputs) {
           refused.insert(producer);
           continue;
         }
-        group = std::move(trial);
+        group.push_back(producer);
         best = std::move(merged);
         nests = merged_nests;
         grown = true;
@@ -119,11 +115,9 @@ class SequenceFuser {
     replace(candidates, group, best);
   }
 
-  TirCall merge_all(const std::vector<Candidate>& candidates, const std::vector<size_t>& group) {
-    std::vector<Member> members;
-    for (const size_t i : group) members.push_back({candidates[i].binding->var.get(), &candidates[i].call});
+  static TirCall merged_call(std::span<const Member> members) {
     TirCall merged = merge(members);
-    merged.func = optimized(*merged.func);
+    merged.func = std::make_shared<const tir::PrimFunc>(fuse_loops(inline_buffers(*merged.func)));
     return merged;
   }
 
@@ -145,14 +139,26 @@ class SequenceFuser {
     return found;
   }
 
+  // The names of the functions in the order of the calls, or of the first and the last one.
+  static std::string name_of(const std::vector<Candidate>& candidates, std::vector<size_t> group) {
+    std::ranges::sort(group);
+    std::string joined;
+    for (const size_t i : group) joined += (joined.empty() ? "" : "_") + candidates[i].call.func->name;
+    if (joined.size() <= kLongestName) return joined;
+    return candidates[group.front()].call.func->name + "_to_" + candidates[group.back()].call.func->name;
+  }
+
   void replace(std::vector<Candidate>& candidates, const std::vector<size_t>& group, const TirCall& call) {
-    Binding& binding = *candidates[group.back()].binding;
+    Binding& binding = *candidates[group.front()].binding;
     for (const size_t i : group) {
       candidates[i].taken = true;
-      if (i != group.back()) swallowed_.insert(candidates[i].binding->var.get());
+      if (i != group.front()) swallowed_.insert(candidates[i].binding->var.get());
     }
-    if (group.size() == 1 && tir::same_func(*call.func, *candidates[group[0]].call.func)) return;
-    binding.value = tir_call(table_->add(call.func, call.span), call.inputs, call.scalars, {call.output},
+    auto func = std::make_shared<tir::PrimFunc>(*call.func);
+    func->name = name_of(candidates, group);
+    tir::check(*func);
+    if (group.size() == 1 && tir::same_func(*func, *candidates[group[0]].call.func)) return;
+    binding.value = tir_call(table_->add(std::move(func), call.span), call.inputs, call.scalars, {call.output},
                              binding.value->info, call.span);
   }
 

@@ -20,8 +20,6 @@ using tir::PrimFunc;
 
 namespace {
 
-constexpr size_t kLongestName = 48;
-
 bool is_known_tensor(const StructInfo& info) {
   return info != nullptr && info->kind == InfoKind::Tensor && info->dims && info->dtype != DType::None &&
          info->dtype != DType::String;
@@ -112,28 +110,28 @@ class Merging {
     const StructInfo& output = members_.back().call->output;
     ops::Sizes sizes(infos, {&output, 1}, sizes_used());
 
-    tir::FuncBuilder f(name());
-    const auto local_dims = [&](std::vector<PrimExpr> dims) {
-      for (PrimExpr& dim : dims) dim = sizes.local(dim);
-      return dims;
-    };
-    std::vector<PrimExpr> scalars;
-    for (size_t i = 0; i < sizes.scalars().size(); ++i) {
-      scalars.emplace_back(sizes.scalars()[i]);
-      sizes.bind_scalar(i, f.scalar(sizes.scalars()[i]->name, DType::Int64)->index);
+    PrimFunc func;
+    func.name = members_.back().call->func->name;
+    std::vector<PrimExpr> scalars(sizes.scalars().begin(), sizes.scalars().end());
+    for (size_t i = 0; i < scalars.size(); ++i) {
+      func.scalars.push_back({tir::make_let(sizes.scalars()[i]->name, DType::Int64)});
+      sizes.bind_scalar(i, func.scalars.back().var->index);
     }
-    for (size_t i = 0; i < infos.size(); ++i)
-      f.input(fmt::format("x{}", i), infos[i]->dtype, local_dims(*infos[i]->dims));
-    f.output("y", output->dtype, local_dims(*output->dims));
+    const auto add = [&](std::string name, DType dtype, std::vector<PrimExpr> dims) {
+      for (PrimExpr& dim : dims) dim = sizes.local(dim);
+      func.buffers.push_back({std::move(name), dtype, std::move(dims)});
+    };
+    for (size_t i = 0; i < infos.size(); ++i) add(fmt::format("x{}", i), infos[i]->dtype, *infos[i]->dims);
+    add("y", output->dtype, *output->dims);
+    func.params = static_cast<uint32_t>(func.buffers.size());
     for (size_t i = 0; i < temporaries_.size(); ++i) {
-      const tir::Buffer& buffer = temporaries_[i];
-      const BufferId id = f.reserve(buffer.name, buffer.dtype, local_dims(buffer.dims));
-      if (i + 1 < members_.size()) f.append(tir::allocate(id));
+      if (i + 1 < members_.size()) func.body.push_back(tir::allocate(static_cast<BufferId>(func.buffers.size())));
+      add(temporaries_[i].name, temporaries_[i].dtype, temporaries_[i].dims);
     }
     tir::Rewrite localize;
     localize.index = [&](const PrimExpr& index) { return sizes.local(index); };
-    for (tir::Stmt& stmt : rewrite(body_, localize)) f.append(std::move(stmt));
-    return {std::make_shared<const PrimFunc>(f.finish()), inputs_, std::move(scalars), output,
+    for (tir::Stmt& stmt : rewrite(body_, localize)) func.body.push_back(std::move(stmt));
+    return {std::make_shared<const PrimFunc>(std::move(func)), inputs_, std::move(scalars), output,
             members_.back().call->span};
   }
 
@@ -218,13 +216,6 @@ class Merging {
     for (const tir::Buffer& buffer : temporaries_)
       for (const PrimExpr& dim : buffer.dims) add(dim);
     return used;
-  }
-
-  std::string name() const {
-    std::string joined;
-    for (const Member& member : members_) joined += (joined.empty() ? "" : "_") + member.call->func->name;
-    if (joined.size() > kLongestName) joined = members_[0].call->func->name + "_to_" + members_.back().call->func->name;
-    return joined;
   }
 
   std::span<const Member> members_;
