@@ -26,8 +26,11 @@ std::vector<int64_t> parse_dims(std::string_view text, std::string_view whole) {
 }  // namespace
 
 void add_compile_arguments(CLI::App& command, CompileArguments& arguments) {
-  command.add_option("--without", arguments.without, "optional passes that are not run, or 'all'")->delimiter(',');
-  command.add_option("--shape", arguments.shapes, "shape of a model's input: data:1x3x224x224");
+  command.add_option("--without", arguments.without, "optional passes that are not run, or 'all'")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command.add_option("--shape", arguments.shapes, "shape of a model's input: data:1x3x224x224")
+      ->allow_extra_args(false);
 }
 
 CompileOptions CompileArguments::options() const {

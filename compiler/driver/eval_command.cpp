@@ -56,7 +56,8 @@ tool::Tool::Command configure_eval(CLI::App& command, const tool::Sources&) {
   const auto options = std::make_shared<Options>();
   tool::add_run_arguments(command, options->run);
   tool::add_output_options(command, options->output);
-  command.add_option("--allow", options->allow, "accepted as for run; the evaluator calls only ingot.* names");
+  command.add_option("--allow", options->allow, "accepted as for run; the evaluator calls only ingot.* names")
+      ->allow_extra_args(false);
   return [options] {
     std::vector<tool::Output> outputs;
     on_large_stack([&] { outputs = evaluate(*options); });

@@ -19,7 +19,8 @@ tool::Tool::Command configure_opt(CLI::App& command, const tool::Sources&) {
   command
       .add_option("--passes", options->passes,
                   "the passes to run, in order; those that they need run before them; none: parse and print")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command.add_flag("--types", options->types, "show what was inferred as annotations");
   add_compile_arguments(command, options->compile);
   return [options] {

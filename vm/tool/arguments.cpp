@@ -39,9 +39,11 @@ size_t index_of(const std::string& name, const Params& params, const std::string
 void add_run_arguments(CLI::App& command, RunArguments& arguments) {
   command.add_option("FILE", arguments.file, "the program")->required();
   command.add_option("--function", arguments.function, "which exported function")->capture_default_str();
-  command.add_option("--input", arguments.inputs,
-                     "an argument: x=@x.npy, x=2x3xf32=1 2 3 4 5 6, x=2x3xf32=random, x=shape(2, 3), x=prim(3); "
-                     "without x= by position");
+  command
+      .add_option("--input", arguments.inputs,
+                  "an argument: x=@x.npy, x=2x3xf32=1 2 3 4 5 6, x=2x3xf32=random, x=shape(2, 3), x=prim(3); "
+                  "without x= by position")
+      ->allow_extra_args(false);
 }
 
 void add_machine_options(CLI::App& command, MachineOptions& options) {
@@ -51,8 +53,9 @@ void add_machine_options(CLI::App& command, MachineOptions& options) {
       ->check(CLI::IsMember({"on", "off"}));
   command.add_option("--kernels", options.load.kernels, "reference: the slow obvious kernels");
   command.add_flag("--copy", options.load.copy, "read the file instead of mapping it");
-  command.add_option("--plugin", options.plugins, "a shared library that registers PackedFuncs");
-  command.add_option("--allow", options.allow, "a PackedFunc that the program may call");
+  command.add_option("--plugin", options.plugins, "a shared library that registers PackedFuncs")
+      ->allow_extra_args(false);
+  command.add_option("--allow", options.allow, "a PackedFunc that the program may call")->allow_extra_args(false);
   command.add_option("--budget", options.budget, "at most this many instructions");
   command.add_option("--deadline-ms", options.deadline_ms, "at most this many milliseconds");
   command.add_option("--memory-limit", options.memory_limit, "at most this many bytes of values and arena");

@@ -64,9 +64,12 @@ Output output_of(const Value& value) {
 }
 
 void add_output_options(CLI::App& command, OutputOptions& options) {
-  command.add_option("--output", options.files, "write an output to this .npy file; repeats by position");
-  command.add_option("--expected", options.expected,
-                     "compare an output with this .npy file, .npz:name or text form; repeats by position");
+  command.add_option("--output", options.files, "write an output to this .npy file; repeats by position")
+      ->allow_extra_args(false);
+  command
+      .add_option("--expected", options.expected,
+                  "compare an output with this .npy file, .npz:name or text form; repeats by position")
+      ->allow_extra_args(false);
   command.add_option("--rtol", options.rtol, "relative tolerance of --expected")->capture_default_str();
   command.add_option("--atol", options.atol, "absolute tolerance of --expected")->capture_default_str();
   command.add_flag("--json", options.json, "print outputs as JSON");
