@@ -4,15 +4,13 @@
 
 #include <fmt/format.h>
 
-#include "compiler/codegen/codegen.h"
 #include "compiler/evaluator/evaluator.h"
 #include "compiler/ir/structural_equal.h"
-#include "compiler/text/parser.h"
 #include "compiler/text/printer.h"
-#include "compiler/transform/pipeline.h"
 #include "runtime/tensor/compare.h"
 #include "runtime/tensor/tensor_text.h"
 #include "runtime/tensor/value_text.h"
+#include "tests/compiler/compiled_text.h"
 #include "vm/interpreter/session.h"
 
 namespace ingot::generated {
@@ -38,14 +36,6 @@ Outcome outcome_of(const Body& body) {
     outcome.message = error.label() + ": " + error.what();
   }
   return outcome;
-}
-
-ir::Module parsed(const std::string& text) {
-  ir::Diagnostics diagnostics;
-  const auto source = std::make_shared<const ir::Source>(ir::Source{"generated.relax", text});
-  ir::Module module = text::parse_module(source, diagnostics);
-  diagnostics.throw_if_errors();
-  return module;
 }
 
 std::string difference(const Value& actual, const Value& expected) {
@@ -78,21 +68,20 @@ std::string difference(const Outcome& actual, const Outcome& expected) {
 // A program brought to each form once, and run in its ways.
 class Subject {
  public:
-  explicit Subject(const Program& program) : module_(parsed(program.text)) {
+  explicit Subject(const Program& program) : module_(parsed_text(program.text)) {
     for (const auto& input : program.inputs) inputs_.push_back(to_value(parse_tensor(input)));
   }
 
   std::string printed_otherwise() const {
     std::string where;
     const std::string text = text::print(module_);
-    return ir::structurally_equal(parsed(text), module_, &where)
+    return ir::structurally_equal(parsed_text(text), module_, &where)
                ? ""
                : fmt::format("the printed program differs: {}\n{}", where, text);
   }
 
   Outcome evaluated() const {
-    transform::PassContext context;
-    ir::Module module = transform::run_passes(module_, std::vector<std::string>{"infer_struct_info"}, context);
+    const ir::Module module = typed_program(module_);
     return outcome_of([&](auto log) {
       evaluator::Options options;
       options.log = options.print = log;
@@ -101,12 +90,7 @@ class Subject {
   }
 
   Outcome run(const std::string& without, const std::string& kernels = {}) const {
-    transform::PassContext context;
-    if (!without.empty()) context.without.insert(without);
-    vm::LoadOptions load;
-    load.kernels = kernels;
-    vm::Program program = codegen::generate(transform::lower(module_, context, true));
-    const auto executable = vm::Executable::from_program(std::move(program), load);
+    const auto executable = loaded_program(module_, without, kernels);
     return outcome_of([&](auto log) {
       vm::SessionOptions options;
       options.log = options.print = log;
