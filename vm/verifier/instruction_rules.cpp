@@ -49,6 +49,8 @@ void FunctionVerifier::plain(const Instruction& i) {
     case OpcodeLine::Fail:
       if (i[0].value < 0 || i[0].value > static_cast<int64_t>(ErrorCode::Internal))
         fail(ErrorCode::CorruptFile, "error code {} does not exist", i[0].value);
+      if (error_blame(static_cast<ErrorCode>(i[0].value)) == Blame::Ours)
+        fail(ErrorCode::CorruptFile, "programs do not raise {}", error_name(static_cast<ErrorCode>(i[0].value)));
       if (program_.constants[i[1].index()].kind != Kind::String)
         fail(ErrorCode::CorruptFile, "constant {} is no string", i[1].index());
       reachable_ = false;

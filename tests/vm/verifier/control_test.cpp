@@ -26,6 +26,8 @@ TEST(Control, EveryPathMustEnd) {
   EXPECT_EQ(verify_code("load_none r0 return r0 load_none r5", 0), "ok");
   EXPECT_EQ(verify_code("jump L load_none r1 L: fail 0, c1", 0), "ok");
   EXPECT_THAT(verify_code("fail 99, c1", 0), HasSubstr("error code 99 does not exist"));
+  EXPECT_THAT(verify_code(fmt::format("fail {}, c1", static_cast<int>(ErrorCode::Internal)), 0),
+              HasSubstr("programs do not raise Internal"));
   EXPECT_THAT(verify_code("fail 1, c0", 0), HasSubstr("constant 0 is no string"));
   EXPECT_THAT(verify_changed("fail 1, c1", [](Function& f) { f.code.clear(); }), HasSubstr("there is no code"));
 }
