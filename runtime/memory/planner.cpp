@@ -72,64 +72,187 @@ size_t find_lower_bound(std::span<const Interval> intervals, std::span<const siz
   return bound;
 }
 
-// Blocks that have their place, in the order of their offsets. Lifetimes lie apart so that the search runs over few
-// bytes.
+struct Extent {
+  size_t begin;
+  size_t end;
+};
+
+// Blocks that have their place, found by when they live. Short-lived ones have few neighbours: those are looked up by
+// slices of time and sorted by offset. Long-lived ones have many: those come from arrays that are kept in that order.
 class Placed {
  public:
-  explicit Placed(size_t count) {
-    lives_.reserve(count);
-    blocks_.reserve(count);
-    met_.resize(count);
+  explicit Placed(std::span<const Block> blocks) : found_(blocks.size()) {
+    uint32_t end = 0;
+    begin_ = UINT32_MAX;
+    for (const Block& block : blocks) {
+      begin_ = std::min(begin_, block.first);
+      end = std::max(end, block.last);
+    }
+    const uint64_t instants = blocks.empty() ? 1 : uint64_t{end} - begin_ + 1;
+    const uint64_t most = std::clamp<uint64_t>(blocks.size() / 16, 1, kMostSlices);
+    while ((instants >> shift_) > most) ++shift_;
+    slices_.resize((instants >> shift_) + 1);
+    lives_.reserve(blocks.size());
+    extents_.reserve(blocks.size());
   }
 
-  // Collects the blocks alive together with `block`, by offset.
-  std::span<const Block* const> meeting(const Block& block) {
-    size_t count = 0;
-    const Block** met = met_.data();
-    for (size_t i = 0, size = lives_.size(); i < size; ++i) {
-      met[count] = blocks_[i];
-      count += static_cast<size_t>(lives_[i].first <= block.last) & static_cast<size_t>(lives_[i].last >= block.first);
+  // What blocks alive at some instant from `first` to `last` take, by offset.
+  std::span<const Extent> meeting(uint32_t first, uint32_t last) {
+    const size_t front = slice_of(first);
+    const size_t back = slice_of(last);
+    size_t candidates = slices_[front].touching.size();
+    for (size_t s = front + 1; s <= back; ++s) candidates += slices_[s].starting.size();
+    const bool few = candidates * 24 < lives_.size();
+    const size_t met = few ? collect_by_slice(first, last) : collect_all(first, last);
+    if (few) {
+      std::sort(found_.begin(), found_.begin() + static_cast<std::ptrdiff_t>(met),
+                [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
     }
-    return {met, count};
+    return {found_.data(), met};
   }
 
   void insert(const Block& block) {
-    const auto place = std::upper_bound(blocks_.begin(), blocks_.end(), block.offset,
-                                        [](size_t offset, const Block* other) { return offset < other->offset; });
-    lives_.insert(lives_.begin() + (place - blocks_.begin()), Life{block.first, block.last});
-    blocks_.insert(place, &block);
+    const size_t front = slice_of(block.first);
+    const Entry entry{block.first, block.last, {block.offset, block.end()}};
+    slices_[front].starting.push_back(entry);
+    for (size_t s = front, back = slice_of(block.last); s <= back; ++s) slices_[s].touching.push_back(entry);
+    const auto place = std::upper_bound(extents_.begin(), extents_.end(), block.offset,
+                                        [](size_t offset, const Extent& other) { return offset < other.begin; });
+    lives_.insert(lives_.begin() + (place - extents_.begin()), {block.first, block.last});
+    extents_.insert(place, entry.extent);
   }
 
  private:
+  static constexpr uint64_t kMostSlices = 256;
+
+  struct Entry {
+    uint32_t first;
+    uint32_t last;
+    Extent extent;
+  };
+  struct Slice {
+    std::vector<Entry> touching;  // alive at some instant of the slice
+    std::vector<Entry> starting;  // those of them that begin in it
+  };
   struct Life {
     uint32_t first;
     uint32_t last;
   };
-  std::vector<Life> lives_;
-  std::vector<const Block*> blocks_;
-  std::vector<const Block*> met_;
+
+  size_t slice_of(uint32_t instant) const { return uint64_t{instant - begin_} >> shift_; }
+
+  size_t collect_by_slice(uint32_t first, uint32_t last) {
+    Extent* met = found_.data();
+    const auto collect = [&](const std::vector<Entry>& entries) {
+      for (const Entry& entry : entries) {
+        *met = entry.extent;
+        met += static_cast<size_t>(entry.first <= last) & static_cast<size_t>(entry.last >= first);
+      }
+    };
+    const size_t front = slice_of(first);
+    collect(slices_[front].touching);
+    for (size_t s = front + 1, back = slice_of(last); s <= back; ++s) collect(slices_[s].starting);
+    return static_cast<size_t>(met - found_.data());
+  }
+
+  size_t collect_all(uint32_t first, uint32_t last) {
+    Extent* met = found_.data();
+    const Life* lives = lives_.data();
+    const Extent* extents = extents_.data();
+    for (size_t i = 0, size = lives_.size(); i < size; ++i) {
+      *met = extents[i];
+      met += static_cast<size_t>(lives[i].first <= last) & static_cast<size_t>(lives[i].last >= first);
+    }
+    return static_cast<size_t>(met - found_.data());
+  }
+
+  uint32_t begin_ = 0;
+  unsigned shift_ = 0;
+  std::vector<Slice> slices_;
+  std::vector<Life> lives_;      // by offset
+  std::vector<Extent> extents_;  // of the same
+  std::vector<Extent> found_;
 };
 
-// True where `block` may begin where its host begins: nothing but the host is there.
-bool fits_on_host(const Block& block, const Block& host, std::span<const Block* const> met) {
-  for (const Block* other : met)
-    if (other != &host && other->offset < host.offset + block.bytes && other->end() > host.offset) return false;
+// True where `block` may begin where its host begins. At its first instant only the host, whose last it is, lies there.
+bool fits_on_host(const Block& block, const Block& host, Placed& placed) {
+  if (block.first == block.last) return true;
+  for (const Extent& other : placed.meeting(block.first + 1, block.last))
+    if (other.begin < host.offset + block.bytes && other.end > host.offset) return false;
   return true;
 }
 
-// The start of the smallest gap that holds `bytes`; the end of all blocks where there is none.
-size_t best_fit(size_t bytes, std::span<const Block* const> met) {
+// The start of the smallest gap that holds `bytes`; the end of all extents where there is none.
+size_t best_fit(size_t bytes, std::span<const Extent> met) {
   size_t best = SIZE_MAX;
   size_t best_gap = SIZE_MAX;
   size_t end = 0;
-  for (const Block* other : met) {
-    if (other->offset >= end + bytes && other->offset - end < best_gap) {
+  for (const Extent& other : met) {
+    if (other.begin >= end + bytes && other.begin - end < best_gap) {
       best = end;
-      best_gap = other->offset - end;
+      best_gap = other.begin - end;
+      if (best_gap == bytes) break;
     }
-    end = std::max(end, other->end());
+    end = std::max(end, other.end);
   }
   return best != SIZE_MAX ? best : end;
+}
+
+// Which blocks are placed first; ties: what begins first. Each suits some programs.
+enum class Order : uint8_t {
+  Size,      // the largest
+  Area,      // the largest product of size and lifetime
+  Lifetime,  // the longest-lived
+  Start,     // the first to begin
+};
+
+bool stands_before(Order order, const Block& a, const Block& b) {
+  const auto life = [](const Block& block) { return uint64_t{block.last} - block.first + 1; };
+  const auto area = [&](const Block& block) {
+    return static_cast<double>(block.bytes) * static_cast<double>(life(block));
+  };
+  if (order == Order::Area && area(a) != area(b)) return area(a) > area(b);
+  if (order == Order::Lifetime && life(a) != life(b)) return life(a) > life(b);
+  if (order == Order::Start && a.first != b.first) return a.first < b.first;
+  if (a.bytes != b.bytes) return a.bytes > b.bytes;
+  return a.first < b.first;
+}
+
+// Gives all blocks their offsets; the end of the last one.
+size_t place(std::span<Block> blocks, Order by) {
+  std::vector<uint32_t> order(blocks.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return stands_before(by, blocks[a], blocks[b]); });
+  Placed placed(blocks);
+  std::vector<bool> done(blocks.size());
+  size_t total = 0;
+  for (const uint32_t id : order) {
+    Block& block = blocks[id];
+    if (block.bytes == 0) continue;
+    const bool on_host = block.host != kNone && done[block.host] && fits_on_host(block, blocks[block.host], placed);
+    block.offset = on_host ? blocks[block.host].offset : best_fit(block.bytes, placed.meeting(block.first, block.last));
+    placed.insert(block);
+    done[id] = true;
+    total = std::max(total, block.end());
+  }
+  return total;
+}
+
+// The best of several orders; those after the first only where it misses the bound, and for few blocks.
+size_t place_well(std::vector<Block>& blocks, size_t lower_bound) {
+  constexpr size_t kFew = 2048;
+  size_t total = place(blocks, Order::Size);
+  if (blocks.size() > kFew) return total;
+  for (const Order order : {Order::Area, Order::Lifetime, Order::Start}) {
+    if (total == lower_bound) break;
+    std::vector<Block> others = blocks;
+    const size_t end = place(others, order);
+    if (end >= total) continue;
+    blocks = std::move(others);
+    total = end;
+  }
+  return total;
 }
 
 }  // namespace
@@ -167,24 +290,7 @@ MemoryPlan plan_memory(std::span<const Interval> intervals, size_t alignment) {
     }
   }
 
-  // Ties: hosts and what begins first come first.
-  std::vector<uint32_t> order(blocks.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    if (blocks[a].bytes != blocks[b].bytes) return blocks[a].bytes > blocks[b].bytes;
-    return blocks[a].first != blocks[b].first ? blocks[a].first < blocks[b].first : a < b;
-  });
-  Placed placed(blocks.size());
-  for (const uint32_t id : order) {
-    Block& block = blocks[id];
-    if (block.bytes == 0) continue;
-    const auto met = placed.meeting(block);
-    const bool on_host = block.host != kNone && fits_on_host(block, blocks[block.host], met);
-    block.offset = on_host ? blocks[block.host].offset : best_fit(block.bytes, met);
-    placed.insert(block);
-    plan.total = std::max(plan.total, block.end());
-  }
-
+  plan.total = place_well(blocks, plan.lower_bound);
   plan.offsets.resize(intervals.size());
   for (size_t i = 0; i < intervals.size(); ++i) plan.offsets[i] = blocks[block_of[i]].offset;
   return plan;

@@ -125,6 +125,14 @@ TEST(Planner, GapsAreFilledBestFirst) {
   EXPECT_EQ(plan.total, plan.lower_bound);
 }
 
+TEST(Planner, OtherOrdersHelpWhereTheLargestFirstDoesNot) {
+  // By size: the largest first, then both of 320 beside it.
+  const std::vector<Interval> intervals = {{320, 2, 4}, {320, 1, 1}, {384, 4, 4}, {320, 1, 2}, {64, 4, 5}};
+  const MemoryPlan plan = plan_memory(intervals, kAlignment);
+  check_plan(intervals, plan);
+  EXPECT_EQ(plan.total, plan.lower_bound);
+}
+
 TEST(Planner, EmptyTensorsTakeNoPlace) {
   const std::vector<Interval> intervals = {{0, 0, 5}, {64, 0, 5}, {0, 5, 6, 0}};
   const MemoryPlan plan = plan_memory(intervals, kAlignment);
@@ -166,8 +174,16 @@ RC_GTEST_PROP(Planner, KeepsItsPromises, (unsigned seed)) {
   RC_ASSERT(!testing::Test::HasFailure());
 }
 
+TEST(Planner, LongAndShortLivesKeepThePromises) {
+  // Enough for every way to find neighbours.
+  for (const uint32_t longest : {3u, 60u, 900u}) {
+    const auto intervals = random_intervals(1'500, 900, longest, longest);
+    check_plan(intervals, plan_memory(intervals, kAlignment));
+  }
+}
+
 TEST(Planner, TenThousandIntervalsAreQuick) {
-  for (const uint32_t longest : {20u, 2'000u, 20'000u}) {
+  for (const uint32_t longest : {5u, 20u, 2'000u, 20'000u}) {
     const auto intervals = random_intervals(10'000, 10'000, longest, 3);
     auto best = std::chrono::nanoseconds::max();
     MemoryPlan plan;
