@@ -57,10 +57,13 @@ Module Inference::walk() {
   globals_.clear();
   order_.clear();
   literals_.clear();
+  open_temps_.clear();
   generic_.clear();
   locals_.clear();
+  held_.clear();
   named_.clear();
   holes_.clear();
+  hole_symbols_.clear();
   origin_.clear();
   copies_.clear();
   for (const auto& definition : module_->definitions()) {
@@ -89,6 +92,11 @@ Module Inference::walk() {
     if (!global.polymorphic) add(global);
     for (const auto& [key, name] : global.instances) add(globals_.find(name)->second);
   }
+  const size_t needed = order_.size();
+  for (const auto& definition : module_->definitions())
+    if (const Global& global = globals_.find(definition.name)->second; global.polymorphic && global.instances.empty())
+      check_uncalled(*definition.function, {});
+  for (size_t i = needed; i < order_.size(); ++i) complete(globals_.find(order_[i])->second);
   return result;
 }
 
@@ -152,9 +160,10 @@ StructInfo Inference::signature(const std::string& name, const Span& use) {
                         "annotate its parameters, or wrap it: fn(%x: Tensor[...]) { @" + name + "(%x) }");
     return unknown();
   }
+  hold_shapes(f);
   std::vector<StructInfo> params;
-  for (const auto& param : f.params) params.push_back(param->annotation);
-  if (f.result != nullptr) return func_info(std::move(params), f.result, f.pure);
+  for (const auto& param : f.params) params.push_back(annotation_of(*param));
+  if (f.result != nullptr) return func_info(std::move(params), resolved(f.result), f.pure);
   if (global.state == Global::State::New) complete(global);
   if (global.state == Global::State::Done) return global.typed->info;
   global.asked = true;
@@ -162,7 +171,7 @@ StructInfo Inference::signature(const std::string& name, const Span& use) {
 }
 
 void Inference::see(const StructInfo& info) {
-  if (info != nullptr) for_each_var(info, [&](const SymVar& var) { scope_.insert(var.get()); });
+  if (info != nullptr) for_each_binding_var(info, [&](const SymVar& var) { scope_.insert(var.get()); });
 }
 
 StructInfo Inference::in_scope(const StructInfo& info, const SymVars& scope) const {
@@ -171,7 +180,10 @@ StructInfo Inference::in_scope(const StructInfo& info, const SymVars& scope) con
 }
 
 StructInfo Inference::annotation_of(const Var& param) const {
-  if (param.annotation != nullptr) return param.annotation;
+  if (param.annotation != nullptr) {
+    const auto held = param.shape_symbol ? held_.find(param.shape_symbol.get()) : held_.end();
+    return held != held_.end() ? shape_info(held->second) : resolved(param.annotation);
+  }
   const auto origin = origin_.find(&param);
   const auto solved = solved_.find(origin == origin_.end() ? &param : origin->second);
   return solved == solved_.end() ? nullptr : solved->second;
@@ -190,10 +202,13 @@ FunctionRef Inference::function(const Function& f, const Var* self, SymVars* gen
   context_.dataflow = false;
   context_.must_be_pure = f.pure && !has_flag(f.attrs, "force_pure") && !has_flag(f.attrs, "relax.force_pure");
   if (f.span.line != 0) context_.here = f.span;
+  hold_shapes(f);
+  const StructInfo annotated = resolved(f.result);
   SymVars bound;
   std::vector<StructInfo> params;
   for (const auto& param : f.params) {
     param->info = annotation_of(*param);
+    if (param->info == nullptr) param->info = unknown();
     for_each_binding_var(param->info, [&](const SymVar& var) {
       if (!outer.contains(var.get())) bound.insert(var.get());
     });
@@ -202,33 +217,33 @@ FunctionRef Inference::function(const Function& f, const Var* self, SymVars* gen
   for (const auto& info : params) see(info);
   if (self != nullptr) {
     generic_[self] = bound;
-    self->info = func_info(params, f.result != nullptr ? f.result : unknown(), f.pure);
+    self->info = func_info(params, annotated != nullptr ? annotated : unknown(), f.pure);
   }
   if (generic != nullptr) *generic = bound;
   const SymVars inside = scope_;
   const size_t messages = diagnostics_->all().size();
-  Expr body = sequence(*as<Seq>(f.body), f.result);
+  Expr body = sequence(*as<Seq>(f.body), annotated);
   // A local recursive function without result annotation is walked again once its other branches have told the result.
-  if (self != nullptr && f.result == nullptr && !mentions_unknown(body->info) && !diagnostics_->has_errors()) {
+  if (self != nullptr && annotated == nullptr && !mentions_unknown(body->info) && !diagnostics_->has_errors()) {
     self->info = func_info(params, in_scope(body->info, inside), f.pure);
     diagnostics_->truncate(messages);
     scope_ = inside;
     body = sequence(*as<Seq>(f.body), nullptr);
   }
-  if (f.result != nullptr && !mentions_unknown(body->info)) {
+  if (annotated != nullptr && !mentions_unknown(body->info)) {
     const Span& span = place(as<Seq>(body)->body->span);
-    expect(body->info, f.result, span, "the result");
-    if (is_compatible(body->info, f.result) == Compatibility::Possibly) {
+    expect(body->info, annotated, span, "the result");
+    if (is_compatible(body->info, annotated) == Compatibility::Possibly) {
       const Seq& seq = *as<Seq>(body);
       std::vector<BindingBlock> blocks = seq.blocks;
       if (blocks.empty() || blocks.back().dataflow) blocks.push_back({false, {}});
       context_.into = &blocks.back().bindings;
-      const VarRef checked = bind_cast(seq.body, f.result, "");
-      body = typed(std::make_shared<Seq>(std::move(blocks), checked, seq.span), f.result);
+      const VarRef checked = bind_cast(seq.body, annotated, "");
+      body = typed(std::make_shared<Seq>(std::move(blocks), checked, seq.span), annotated);
     }
   }
-  const StructInfo result = f.result != nullptr ? f.result : in_scope(body->info, inside);
-  auto inferred = std::make_shared<Function>(f.params, std::move(body), f.result, f.pure, f.attrs, f.span);
+  const StructInfo result = annotated != nullptr ? annotated : in_scope(body->info, inside);
+  auto inferred = std::make_shared<Function>(f.params, std::move(body), annotated, f.pure, f.attrs, f.span);
   inferred->where = f.where;
   inferred->info = func_info(std::move(params), result, f.pure);
   scope_ = outer;
@@ -260,7 +275,7 @@ Expr Inference::sequence(const Seq& seq, const StructInfo& expected) {
   if (blocks.empty() || blocks.back().dataflow) blocks.push_back({false, {}});
   context_.into = &blocks.back().bindings;
   Expr body = leaf(seq.body, expected);
-  // Functions with open parameters are replaced by their instances.
+  // Functions with open parameters are replaced by their instances, values of literals by what their use asked for.
   for (auto& block : blocks) {
     std::vector<Binding> bindings;
     for (auto& b : block.bindings) {
@@ -268,8 +283,16 @@ Expr Inference::sequence(const Seq& seq, const StructInfo& expected) {
         bindings.push_back(std::move(b));
         continue;
       }
-      auto& instances = locals_.find(b.var.get())->second->bindings;
-      bindings.insert(bindings.end(), instances.begin(), instances.end());
+      std::vector<Binding>* made = nullptr;
+      if (const auto temp = open_temps_.find(b.var.get()); temp != open_temps_.end()) {
+        if (!temp->second->settled) settle(*temp->second, nullptr);
+        made = &temp->second->bindings;
+      } else {
+        const Local& local = *locals_.find(b.var.get())->second;
+        if (local.instances.empty() && !local.escapes) check_uncalled(*local.function, local.scope);
+        made = &locals_.find(b.var.get())->second->bindings;
+      }
+      bindings.insert(bindings.end(), made->begin(), made->end());
     }
     block.bindings = std::move(bindings);
   }
@@ -282,26 +305,37 @@ Expr Inference::sequence(const Seq& seq, const StructInfo& expected) {
 }
 
 void Inference::binding(const Binding& b, const StructInfo& expected) {
-  const StructInfo& annotation = b.var->annotation;
+  const StructInfo annotation = resolved(b.var->annotation);
   if (b.cast == nullptr && annotation == nullptr && is_open_literal(b.value)) {
     literals_[b.var.get()] = b.value;
     return;
   }
+  if (b.cast == nullptr && annotation == nullptr && b.var->name.empty()) {
+    if (const auto decimal = open_class(b.value)) {
+      const bool branches = b.value->kind == ExprKind::If;
+      open_temps_[b.var.get()] = std::make_unique<OpenTemp>(
+          OpenTemp{b, *decimal, branches ? scope_ : SymVars{}, branches ? named_ : decltype(named_){}, {}});
+      context_.into->push_back({b.var, nullptr, nullptr, b.span});
+      return;
+    }
+  }
+  if (const auto* f = as<Function>(b.value); f != nullptr && annotation != nullptr) solve_params(*f, annotation);
   if (const auto* f = as<Function>(b.value); f != nullptr && is_open(*f)) {
     locals_[b.var.get()] = std::make_unique<Local>(Local{f, b.var, scope_, context_.dataflow, {}, {}});
     context_.into->push_back({b.var, nullptr, nullptr, b.span});
     return;
   }
   Binding result = b;
+  result.cast = resolved(b.cast);
   result.value = value(b.value, annotation != nullptr ? annotation : b.cast == nullptr ? expected : nullptr, b);
   const StructInfo given = result.value->info;
   const bool known = !mentions_unknown(given);
   if (b.cast != nullptr) {
-    if (known && is_compatible(given, b.cast) == Compatibility::Incompatible)
+    if (known && is_compatible(given, result.cast) == Compatibility::Incompatible)
       diagnostics_->warning(ErrorCode::CastFailed, place(b.span),
-                            fmt::format("match_cast of {} to {} never succeeds", to_text(given), to_text(b.cast)));
-    see(b.cast);
-    b.var->info = annotation != nullptr ? annotation : b.cast;
+                            fmt::format("match_cast of {} to {} never succeeds", to_text(given), to_text(result.cast)));
+    see(result.cast);
+    b.var->info = annotation != nullptr ? annotation : result.cast;
   } else if (annotation != nullptr) {
     if (known) expect(given, annotation, place(b.span), "%" + b.var->name);
     // What is not certain is checked at run time.
@@ -310,7 +344,9 @@ void Inference::binding(const Binding& b, const StructInfo& expected) {
   } else {
     b.var->info = given;
   }
+  const VarRef var = result.var;
   context_.into->push_back(std::move(result));
+  hold_shape(var);
 }
 
 // A variable that holds the value after a match_cast.

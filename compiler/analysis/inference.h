@@ -44,6 +44,17 @@ class Inference {
     bool dataflow;
     std::map<std::string, ir::VarRef> instances;
     std::vector<ir::Binding> bindings;  // of the instances, inner ones first
+    bool escapes = false;
+  };
+  // A temporary of normalization made of unsuffixed literals alone: the place that uses it fixes its dtype. Its
+  // bindings are inferred there and stand where it was bound.
+  struct OpenTemp {
+    ir::Binding binding;
+    bool decimal;  // takes float dtypes only
+    SymVars scope;
+    std::unordered_map<const ir::Var*, ir::VarRef> named;
+    std::vector<ir::Binding> bindings;
+    bool settled = false;
   };
   // What surrounds the place that is walked.
   struct Context {
@@ -72,6 +83,12 @@ class Inference {
   ir::Expr sequence(const ir::Seq& seq, const StructInfo& expected);
   void binding(const ir::Binding& binding, const StructInfo& expected);
   StructInfo annotation_of(const ir::Var& param) const;
+
+  // inference_shapes.cpp: variables that hold the shape of a tensor type, `Tensor[%s, float32]`
+  void hold_shapes(const ir::Function& f);
+  void hold_shape(const ir::VarRef& var);
+  StructInfo resolved(const StructInfo& info) const;
+  std::vector<StructInfo> resolved(std::vector<StructInfo> infos) const;
   bool is_open(const ir::Function& f) const;
   void see(const StructInfo& info);
   StructInfo in_scope(const StructInfo& info, const SymVars& scope) const;
@@ -83,6 +100,13 @@ class Inference {
   ir::Expr variable(const ir::Expr& e, const StructInfo& expected);
   ir::Expr literal(const ir::Constant& constant, DType dtype);
   const ir::Constant* literal_of(const ir::Expr& e) const;
+
+  // inference_literals.cpp: values made of unsuffixed literals alone
+  bool is_open(const ir::Expr& e) const { return literal_of(e) != nullptr || open_temp(e) != nullptr; }
+  OpenTemp* open_temp(const ir::Expr& e) const;
+  std::optional<bool> open_class(const ir::Expr& value) const;
+  std::optional<bool> open_class(const ir::Seq& seq) const;
+  void settle(OpenTemp& temp, const StructInfo& expected);
   ir::Expr branch(const ir::If& e, const StructInfo& expected);
   ir::Expr short_circuit(const ir::If& e, const ir::Expr& left);
   ir::Expr condition(const ir::Expr& e);
@@ -102,7 +126,7 @@ class Inference {
   ir::Expr call_operator(const ir::Call& e, const ir::Op& op, const StructInfo& expected);
   std::vector<DType> contexts(const std::vector<ir::Expr>& args, const ir::Call& e, const StructInfo& expected) const;
   ir::Expr with_dims(const ir::Expr& arg);
-  void check_call_tir(const ir::Call& e, const std::vector<ir::Expr>& args);
+  void check_call_tir(const ir::Call& e, const std::vector<ir::Expr>& args, const std::vector<StructInfo>& outputs);
 
   // inference_generic.cpp: functions with open parameters
   struct Instance {
@@ -115,6 +139,9 @@ class Inference {
   ir::Expr call_global_generic(const ir::Call& e, Global& global);
   ir::Expr call_local_generic(const ir::Call& e, Local& local);
   StructInfo holes_of(const ir::Function& f);
+  bool holds_holes(const StructInfo& info) const;
+  void solve_params(const ir::Function& f, const StructInfo& expected);
+  void check_uncalled(const ir::Function& f, const SymVars& scope);
   bool check_relations(const ir::Call& e, const ir::Function& f, const std::vector<ir::Expr>& args);
 
   const ir::Module* module_;
@@ -123,13 +150,16 @@ class Inference {
   std::vector<std::string> order_;  // of the result's definitions
   // Variables that stand for an open literal: it takes the dtype of each use.
   std::unordered_map<const ir::Var*, ir::Expr> literals_;
+  std::unordered_map<const ir::Var*, std::unique_ptr<OpenTemp>> open_temps_;
   // Of variables bound to function literals: the shape variables that each call binds anew.
   std::unordered_map<const ir::Var*, SymVars> generic_;
   std::unordered_map<const ir::Var*, std::unique_ptr<Local>> locals_;
   // Variables of unknown dimensions, by the match_cast that names them.
   std::unordered_map<const ir::Var*, ir::VarRef> named_;
+  std::unordered_map<const ir::Var*, SymVar> hole_symbols_;  // stand for the types of open parameters
   std::unordered_map<const SymVarNode*, const ir::Var*> holes_;
   std::unordered_map<const ir::Var*, StructInfo> solved_;
+  std::unordered_map<const SymVarNode*, std::vector<PrimExpr>> held_;  // what shape_symbols stand for
   std::unordered_map<const ir::Var*, const ir::Var*> origin_;
   std::vector<ir::FunctionRef> copies_;  // keeps alive what the maps point to
   std::vector<ir::Span> unsolved_;       // functions that are passed on with open parameters

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 
 #include "compiler/analysis/copy_function.h"
 #include "compiler/analysis/inference.h"
@@ -10,6 +11,12 @@ using namespace ir;
 namespace {
 
 constexpr size_t kMostInstances = 1000;
+
+uint64_t literal_bits(const Constant& literal) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, literal.data->data, std::min(sizeof bits, size_t{dtype_bytes(literal.data->dtype)}));
+  return bits;
+}
 
 // Can the shapes be broadcast to one another, as far as they are known?
 bool may_broadcast(const StructInfo& a, const StructInfo& b) {
@@ -25,14 +32,18 @@ bool may_broadcast(const StructInfo& a, const StructInfo& b) {
 
 }  // namespace
 
-// Arguments that tell types come first; literals then take what is known.
+// Arguments that tell types come first; literals and functions with open parameters then take what is known.
 std::vector<Expr> Inference::open_arguments(const Call& e, const Function& f) {
+  hold_shapes(f);
   std::vector<Expr> args(e.args.size());
   TypeArguments types(f.type_params);
   for (size_t i = 0; i < e.info_args.size(); ++i) types.set(i, e.info_args[i]);
   const auto annotation = [&](size_t i) { return i < f.params.size() ? annotation_of(*f.params[i]) : nullptr; };
+  const auto is_late = [&](const Expr& arg) {
+    return is_open(arg) || (as<Var>(arg) && locals_.contains(as<Var>(arg)));
+  };
   for (size_t i = 0; i < args.size(); ++i)
-    if (literal_of(e.args[i]) == nullptr) {
+    if (!is_late(e.args[i])) {
       args[i] = leaf(e.args[i], annotation(i));
       if (const StructInfo a = annotation(i); a != nullptr && !mentions_unknown(args[i]->info))
         types.match(a, args[i]->info);
@@ -63,13 +74,28 @@ std::optional<Inference::Instance> Inference::instantiate(const Call& e, const F
   }
   // Type arguments and arguments lose the caller's dimensions together.
   std::vector<StructInfo> given = e.info_args;
-  for (const Expr& arg : args) {
-    if (mentions_unknown(arg->info)) return std::nullopt;
-    given.push_back(arg->info);
+  std::string key;
+  std::vector<bool> has_holes(args.size());
+  for (size_t i = 0; i < args.size(); ++i) {
+    has_holes[i] = mentions_unknown(args[i]->info) && holds_holes(args[i]->info);
+    if (mentions_unknown(args[i]->info) && (!has_holes[i] || !f.type_params.empty())) return std::nullopt;
+    if (has_holes[i])
+      for (const StructInfo& field : args[i]->info->fields)
+        key += fmt::format("{}:{};", i, static_cast<const void*>(field->shape_var.get()));
+    given.push_back(has_holes[i] ? object_info() : args[i]->info);
   }
-  const Generalized general = generalize(given);
+  Generalized general = generalize(given);
+  key += general.key;
+  for (size_t i = 0; i < args.size(); ++i)
+    if (has_holes[i]) general.infos[e.info_args.size() + i] = args[i]->info;
   TypeArguments types(f.type_params);
-  for (size_t i = 0; i < e.info_args.size(); ++i) types.set(i, general.infos[i]);
+  for (size_t i = 0; i < e.info_args.size(); ++i)
+    if (!types.set(i, general.infos[i])) {
+      diagnostics_->error(ErrorCode::TypeError, span,
+                          fmt::format("type argument {} of {} is {}, its kind is {}", i, name, to_text(e.info_args[i]),
+                                      f.type_params[i].kind));
+      return std::nullopt;
+    }
   std::vector<StructInfo> params(args.size());
   std::vector<size_t> order;
   for (const bool functions : {false, true})
@@ -79,7 +105,7 @@ std::optional<Inference::Instance> Inference::instantiate(const Call& e, const F
     const StructInfo& argument = general.infos[e.info_args.size() + i];
     const StructInfo annotation = annotation_of(*f.params[i]);
     if (annotation == nullptr) params[i] = argument;
-    if (annotation != nullptr && !types.match(annotation, argument)) {
+    if (annotation != nullptr && !has_holes[i] && !types.match(annotation, argument)) {
       diagnostics_->error(ErrorCode::TypeError, span,
                           fmt::format("argument {} of {} is {}, which does not fit its other arguments", i, name,
                                       to_text(args[i]->info)));
@@ -97,7 +123,14 @@ std::optional<Inference::Instance> Inference::instantiate(const Call& e, const F
   // An instance has no type parameters left.
   auto instance = std::make_shared<Function>(copy->params, copy->body, copy->result, f.pure, f.attrs, f.span);
   copies_.push_back(instance);
-  return Instance{general.key, std::move(instance)};
+  // A literal stands for itself at each use of an open parameter.
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (literal_of(e.args[i]) == nullptr || annotation_of(*f.params[i]) != nullptr) continue;
+    const Constant& literal = *literal_of(e.args[i]);
+    literals_[instance->params[i].get()] = as<Var>(e.args[i]) ? literals_.at(as<Var>(e.args[i])) : e.args[i];
+    key += fmt::format("#{}={} {:x}", i, dtype_name(literal.data->dtype), literal_bits(literal));
+  }
+  return Instance{std::move(key), std::move(instance)};
 }
 
 // Relations of a `where` clause at one call; false where one does not hold.
@@ -191,6 +224,45 @@ Expr Inference::call_local_generic(const Call& e, Local& local) {
   return call_function(e, local.instances.find(instance->key)->second, std::move(args));
 }
 
+// Does the function type have parameters that only uses can tell?
+bool Inference::holds_holes(const StructInfo& info) const {
+  return info->kind == InfoKind::Func && std::ranges::any_of(info->fields, [&](const StructInfo& field) {
+           return field->kind == InfoKind::Object && field->shape_var && holes_.contains(field->shape_var.get());
+         });
+}
+
+// Where a function with these parameters is asked for, its open ones take them.
+void Inference::solve_params(const Function& f, const StructInfo& expected) {
+  if (expected == nullptr || expected->kind != InfoKind::Func || expected->fields.size() != f.params.size()) return;
+  for (size_t i = 0; i < f.params.size(); ++i) {
+    const StructInfo& field = expected->fields[i];
+    if (annotation_of(*f.params[i]) != nullptr || mentions_unknown(field) || field->shape_var) continue;
+    const auto origin = origin_.find(f.params[i].get());
+    const Var* const param = origin == origin_.end() ? f.params[i].get() : origin->second;
+    again_ = solved_.emplace(param, generalize({field}).infos[0]).second || again_;
+  }
+}
+
+// A function with open parameters that nobody calls is checked as far as its parameters do not matter.
+void Inference::check_uncalled(const Function& f, const SymVars& scope) {
+  const auto mentions_param = [&](const StructInfo& info) {
+    bool found = false;
+    for_each_var(info, [&](const SymVar& var) {
+      found = found || std::ranges::any_of(f.type_params, [&](const auto& param) { return param.var == var; });
+    });
+    return found;
+  };
+  copies_.push_back(copy_function(
+      f, [&](const StructInfo& info) { return mentions_param(info) ? unknown() : info; }, {}, origin_));
+  const size_t unsolved = unsolved_.size();
+  SymVars outer_scope = std::exchange(scope_, scope);
+  auto outer_named = std::exchange(named_, {});
+  function(*copies_.back(), nullptr);
+  scope_ = std::move(outer_scope);
+  named_ = std::move(outer_named);
+  unsolved_.resize(unsolved);
+}
+
 // What is known of a function with open parameters that is passed on.
 StructInfo Inference::holes_of(const Function& f) {
   std::vector<StructInfo> params;
@@ -198,7 +270,8 @@ StructInfo Inference::holes_of(const Function& f) {
     StructInfo annotation = annotation_of(*param);
     if (annotation == nullptr) {
       const auto origin = origin_.find(param.get());
-      const SymVar& symbol = shape_symbol(*param);
+      SymVar& symbol = hole_symbols_[param.get()];
+      if (!symbol) symbol = make_sym_var(param->name);
       holes_[symbol.get()] = origin == origin_.end() ? param.get() : origin->second;
       annotation = make_hole(symbol);
     }

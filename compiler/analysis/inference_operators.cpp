@@ -31,7 +31,7 @@ std::vector<DType> Inference::contexts(const std::vector<Expr>& args, const Call
       add(args[i]->info);
       continue;
     }
-    decimals = decimals || !is_integer(literal_of(e.args[i])->data->dtype);
+    decimals = decimals || *open_class(e.args[i]);
   }
   if (result.empty() && expected != nullptr && !is_unknown(expected)) add(expected);
   if (result.empty() && decimals) result.push_back(DType::Float32);
@@ -67,11 +67,12 @@ Expr Inference::with_dims(const Expr& arg) {
 
 Expr Inference::call_operator(const Call& e, const Op& op, const StructInfo& expected) {
   const Span& span = place(e.span);
+  const std::vector<StructInfo> info_args = resolved(e.info_args);
   std::vector<Expr> args;
   bool known = true;
   bool literals = false;
   for (const Expr& arg : e.args) {
-    if (literal_of(arg) != nullptr) {
+    if (is_open(arg)) {
       args.push_back(nullptr);
       literals = true;
       continue;
@@ -85,6 +86,13 @@ Expr Inference::call_operator(const Call& e, const Op& op, const StructInfo& exp
   std::vector<Expr> chosen = args;
   std::optional<Error> error;
   const std::vector<DType> dtypes = literals ? contexts(args, e, expected) : std::vector<DType>{DType::None};
+  for (size_t i = 0; i < args.size(); ++i)
+    if (OpenTemp* temp = args[i] == nullptr ? open_temp(e.args[i]) : nullptr) {
+      const auto fits = std::ranges::find_if(dtypes, [&](DType d) { return is_float(d) || !temp->decimal; });
+      settle(*temp, fits == dtypes.end() || *fits == DType::None ? nullptr : tensor_info(*fits));
+      chosen[i] = args[i] = leaf(e.args[i]);
+      known = known && !mentions_unknown(args[i]->info);
+    }
   for (const DType dtype : dtypes) {
     if (!known) break;
     std::vector<Expr> attempt = args;
@@ -101,7 +109,7 @@ Expr Inference::call_operator(const Call& e, const Op& op, const StructInfo& exp
         }
         infos.push_back(attempt[i]->info);
       }
-      const CallSite site(op, attempt, infos, e.attrs, e.info_args);
+      const CallSite site(op, attempt, infos, e.attrs, info_args);
       result = op.infer(site);
       require_pure(op.effect == nullptr || op.effect(site) != Effect::Effect, span, std::string(op.name));
       chosen = std::move(attempt);
@@ -114,14 +122,14 @@ Expr Inference::call_operator(const Call& e, const Op& op, const StructInfo& exp
   for (size_t i = 0; i < chosen.size(); ++i)
     if (chosen[i] == nullptr) chosen[i] = leaf(e.args[i]);
   if (error) diagnostics_->error(error->code(), span, error->what(), {}, error->rule());
-  if (!error && known && op.name == "call_tir") check_call_tir(e, chosen);
-  auto typed_call = std::make_shared<Call>(e.callee, std::move(chosen), e.attrs, e.info_args, e.span);
+  if (!error && known && op.name == "call_tir") check_call_tir(e, chosen, info_args);
+  auto typed_call = std::make_shared<Call>(e.callee, std::move(chosen), e.attrs, info_args, e.span);
   typed_call->kernel = e.kernel;
   return typed(std::move(typed_call), std::move(result));
 }
 
 // call_tir(@f, (inputs...), outputs..., vars): inputs, outputs and scalars against what the prim_func declares.
-void Inference::check_call_tir(const Call& e, const std::vector<Expr>& args) {
+void Inference::check_call_tir(const Call& e, const std::vector<Expr>& args, const std::vector<StructInfo>& outputs) {
   const Span& span = place(e.span);
   const auto* global = as<GlobalVar>(args[0]);
   const auto found = globals_.find(global->name);
@@ -146,11 +154,11 @@ void Inference::check_call_tir(const Call& e, const std::vector<Expr>& args) {
                           fmt::format("call_tir: @{} has {} {}, {} are given", global->name, want, what, have));
     return have == want;
   };
-  if (!count(given->fields.size(), inputs, "inputs") || !count(e.info_args.size(), prim->outputs, "outputs") ||
+  if (!count(given->fields.size(), inputs, "inputs") || !count(outputs.size(), prim->outputs, "outputs") ||
       !count(scalars, prim->scalars.size(), "scalars"))
     return;
   std::vector<StructInfo> infos = given->fields;
-  infos.insert(infos.end(), e.info_args.begin(), e.info_args.end());
+  infos.insert(infos.end(), outputs.begin(), outputs.end());
   std::vector<StructInfo> params;
   SymVars free;
   for (uint32_t i = 0; i < prim->params; ++i) {

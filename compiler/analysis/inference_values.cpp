@@ -50,6 +50,7 @@ Expr Inference::leaf(const Expr& e, const StructInfo& expected) {
     const bool known = expected != nullptr && expected->kind == InfoKind::Tensor && expected->dtype != DType::None;
     return literal(*open, known ? expected->dtype : default_dtype(*open));
   }
+  if (OpenTemp* temp = open_temp(e)) settle(*temp, expected);
   switch (e->kind) {
     case ExprKind::Constant: {
       const auto& constant = *as<Constant>(e);
@@ -88,19 +89,22 @@ Expr Inference::leaf(const Expr& e, const StructInfo& expected) {
     case ExprKind::NullValue:
       return typed(std::make_shared<NullValue>(e->span), object_info());
     case ExprKind::ExternFunc: {
-      const auto& results = as<ExternFunc>(e)->results;
+      const std::vector<StructInfo> results = resolved(as<ExternFunc>(e)->results);
       StructInfo result = results.empty() ? object_info() : results.size() == 1 ? results[0] : tuple_info(results);
-      return typed(std::make_shared<ExternFunc>(*as<ExternFunc>(e)), packed_func_info(std::move(result)));
+      auto made = std::make_shared<ExternFunc>(as<ExternFunc>(e)->name, results, as<ExternFunc>(e)->writes, e->span);
+      return typed(std::move(made), packed_func_info(std::move(result)));
     }
     default:
       fail(ErrorCode::Internal, "inference met a nested expression in a module of form Normal");
   }
 }
 
-Expr Inference::variable(const Expr& e, const StructInfo&) {
+Expr Inference::variable(const Expr& e, const StructInfo& expected) {
   const auto* var = as<Var>(e);
   if (const auto open = locals_.find(var); open != locals_.end()) {
-    // It escapes: only what it is applied to elsewhere can fix its parameters.
+    // It escapes: only what is asked for here, or what it is applied to elsewhere, can fix its parameters.
+    open->second->escapes = true;
+    solve_params(*open->second->function, expected);
     unsolved_.push_back(place(open->second->function->span));
     var->info = holes_of(*open->second->function);
     return e;
@@ -177,16 +181,8 @@ Expr Inference::branch(const If& e, const StructInfo& expected) {
   Expr test = condition(e.condition);
   const auto& then_seq = *as<Seq>(e.then_branch);
   const auto& else_seq = *as<Seq>(e.else_branch);
-  const auto open = [&](const Seq& seq) {
-    if (literal_of(seq.body) != nullptr) return true;
-    const auto* var = as<Var>(seq.body);
-    if (var == nullptr || seq.blocks.empty()) return false;
-    const Binding& last = seq.blocks.back().bindings.back();
-    return last.var.get() == var && last.var->annotation == nullptr && last.cast == nullptr &&
-           is_open_literal(last.value);
-  };
   Expr then_branch, else_branch;
-  if (expected == nullptr && open(then_seq)) {
+  if (expected == nullptr && open_class(then_seq)) {
     else_branch = sequence(else_seq, nullptr);
     then_branch = sequence(then_seq, else_branch->info);
   } else {

@@ -88,9 +88,26 @@ bool TypeArguments::learn(const SymVar& var, const StructInfo& info, bool in_fun
 
 bool TypeArguments::set(size_t position, const StructInfo& argument) {
   if (position >= params_->size()) return false;
-  const SymVar& var = (*params_)[position].var;
+  const auto& [var, kind] = (*params_)[position];
+  const bool tensor = argument->kind == InfoKind::Tensor;
+  const bool unit = argument->kind == InfoKind::Tuple && argument->fields.empty();
+  StructInfo known = argument;
+  if (kind == "Shape") {
+    if (argument->kind == InfoKind::Shape || tensor || unit) {
+      StructInfoNode shape;
+      shape.kind = InfoKind::Tensor;
+      shape.rank = unit ? 0 : argument->rank;
+      shape.dims = unit ? std::vector<PrimExpr>{} : argument->dims;
+      known = make(std::move(shape));
+    } else {
+      return false;
+    }
+  } else if (kind == "BaseType") {
+    if (!tensor || argument->rank != 0u) return false;
+    known = tensor_info(argument->dtype);
+  }
   given_.insert(var.get());
-  return learn(var, argument, false);
+  return learn(var, known, false);
 }
 
 bool TypeArguments::match(const StructInfo& annotation, const StructInfo& argument, bool in_function) {

@@ -145,9 +145,9 @@ void FunctionEmitter::binding(const Binding& binding) {
     check_value(place.reg, binding.cast, true);
     if (is_plain(binding.cast)) place.hold = Hold::Plain;
   } else if (binding.var != nullptr && binding.var->annotation != nullptr &&
-             is_compatible(binding.value->info, binding.var->annotation) != Compatibility::Compatible) {
-    check_value(place.reg, binding.var->annotation, false);
-    if (is_plain(binding.var->annotation)) place.hold = Hold::Plain;
+             is_compatible(binding.value->info, binding.var->info) != Compatibility::Compatible) {
+    check_value(place.reg, binding.var->info, false);
+    if (is_plain(binding.var->info)) place.hold = Hold::Plain;
   }
   release_temporaries();
   for (const Var* var : dying_)
@@ -169,7 +169,7 @@ bool FunctionEmitter::tail_binding(const Binding& binding) {
     return false;
   if (call != nullptr && return_check_needed(call->info)) return false;
   if (binding.var->annotation != nullptr &&
-      is_compatible(binding.value->info, binding.var->annotation) != Compatibility::Compatible)
+      is_compatible(binding.value->info, binding.var->info) != Compatibility::Compatible)
     return false;
   mark(binding.span);
   begin_uses(binding.value);

@@ -54,7 +54,7 @@ class Evaluator {
   }
 
   static const StructInfo& param_info(const Function& f, size_t i) {
-    return f.params[i]->annotation != nullptr ? f.params[i]->annotation : f.params[i]->info;
+    return f.params[i]->info != nullptr ? f.params[i]->info : f.params[i]->annotation;
   }
 
   static std::function<StructInfo(const Value&)> func_info() {
@@ -189,7 +189,7 @@ class Evaluator {
           bind_dims(bound, binding.cast, env.dims);
           require(bound, binding.cast, env.dims, MatchAt::Cast, "match_cast: the value", func_info());
         } else if (binding.var != nullptr && binding.var->annotation != nullptr) {
-          require(bound, binding.var->annotation, env.dims, MatchAt::Cast, fmt::format("%{}", binding.var->name),
+          require(bound, binding.var->info, env.dims, MatchAt::Cast, fmt::format("%{}", binding.var->name),
                   func_info());
         }
         if (binding.var != nullptr) env.vars.insert_or_assign(binding.var.get(), std::move(bound));

@@ -22,21 +22,17 @@ StructInfo infer_broadcast_to(const CallSite& call) {
 
 Meaning define_broadcast_to(const CallSite& call) {
   OpFunc f(call);
-  f.compute(f.out(), [&](const tir::Indices& i) {
-    const auto& dims = f.dims(f.in());
-    const auto& target = f.dims(f.out());
-    tir::Indices at = broadcast_index(dims, i, target);
-    // A dimension that is neither 1 nor the wanted one has no element to read.
-    for (size_t d = 0; d < dims.size(); ++d) {
-      const size_t place = i.size() - dims.size() + d;
-      const PrimExpr& wanted = target[place];
-      if (dims[d].is_const(1) || prove_equal(dims[d], wanted) == Proof::Yes) continue;
-      const auto same = [&](const PrimExpr& to) { return PrimExpr::make(PrimOp::Equal, {dims[d], to}); };
-      at[d] = PrimExpr::make(PrimOp::Select,
-                             {same(1), 0, PrimExpr::make(PrimOp::Select, {same(wanted), i[place], PrimExpr(-1)})});
-    }
-    return f.load(f.in(), at);
-  });
+  const auto is = [](const PrimExpr& a, const PrimExpr& b) { return PrimExpr::make(PrimOp::Equal, {a, b}); };
+  const Dims given = f.dims(f.in());
+  const Dims wanted = f.dims(f.out());
+  for (size_t d = 0; d < given.size(); ++d) {
+    const PrimExpr& to = wanted[wanted.size() - given.size() + d];
+    if (given[d].is_const(1) || prove_equal(given[d], to) == Proof::Yes) continue;
+    // A buffer that cannot be where the dimension is neither 1 nor the wanted one.
+    const PrimExpr fits = PrimExpr::make(PrimOp::Or, {is(given[d], to), is(given[d], 1)});
+    f.builder().temporary("fit", DType::UInt8, {PrimExpr::make(PrimOp::Select, {fits, 0, -1})});
+  }
+  f.compute(f.out(), [&](const tir::Indices& i) { return f.load(f.in(), broadcast_index(given, i, wanted)); });
   return f.finish();
 }
 

@@ -162,6 +162,13 @@ void Parser::named_argument(const ir::Op* op, Arguments& into) {
     if (into.positional.size() != i)
       fail_at(span_of(name), fmt::format("{}: argument {} comes at position {}, belongs at {}", op->name, name.text,
                                          into.positional.size(), i));
+    const size_t first = at_;
+    const auto dtype = dtype_name_here();
+    if (dtype && (peek(1).is(",") || peek(1).is(")"))) {
+      take();
+      into.positional.push_back(make<ir::DataType>(*dtype, span_from(first)));
+      return;
+    }
     into.positional.push_back(expression());
     return;
   }
@@ -218,6 +225,11 @@ void Parser::bind_positional_attributes(const ir::Op& op, Arguments& into) {
 ir::Expr Parser::call(Expr callee, std::vector<StructInfo> type_args, size_t first) {
   const auto* op = ir::as<ir::OpExpr>(callee);
   Arguments args = arguments(op != nullptr ? op->op : nullptr);
+  // The name of a PackedFunc stands for the function.
+  if (op != nullptr && !args.positional.empty() && op->op->params.front() == "func")
+    if (const auto* name = ir::as<ir::String>(args.positional.front()))
+      args.positional.front() =
+          std::make_shared<ir::ExternFunc>(name->value, std::vector<StructInfo>{}, std::vector<uint32_t>{}, name->span);
   if (!args.infos.empty() && op == nullptr)
     fail_at(span_from(first), "only operators take StructInfo as arguments",
             "the result of a PackedFunc is stated as extern(\"name\", Tensor[...])");
@@ -234,7 +246,7 @@ std::optional<std::vector<StructInfo>> Parser::try_type_arguments() {
   take();
   std::vector<StructInfo> result;
   try {
-    do result.push_back(type());
+    do result.push_back(type_argument());
     while (accept(","));
     if (accept(">") && at("(")) return result;
   } catch (const SyntaxError&) {
@@ -243,6 +255,23 @@ std::optional<std::vector<StructInfo>> Parser::try_type_arguments() {
   sym_vars_.leave(mark);
   at_ = start;
   return std::nullopt;
+}
+
+// A type, or a shape for a parameter of kind Shape: `(n, 4)`.
+StructInfo Parser::type_argument() {
+  if (!at("(")) return type();
+  const size_t start = at_;
+  const auto errors = diagnostics_.all().size();
+  const auto mark = sym_vars_.enter();
+  try {
+    return type();
+  } catch (const SyntaxError&) {
+    diagnostics_.truncate(errors);
+    sym_vars_.leave(mark);
+    at_ = start;
+  }
+  take();
+  return shape_info(dims());
 }
 
 ir::Expr Parser::match_cast_expression(size_t first) {

@@ -109,6 +109,7 @@ class Parser {
     ir::Attrs attrs;
   };
   Arguments arguments(const ir::Op* op);
+  StructInfo type_argument();
   void named_argument(const ir::Op* op, Arguments& into);
   void bind_positional_attributes(const ir::Op& op, Arguments& into);
   Expr call(Expr callee, std::vector<StructInfo> type_args, size_t first);

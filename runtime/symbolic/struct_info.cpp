@@ -46,7 +46,7 @@ std::string fields_text(const std::vector<StructInfo>& fields) {
   return text;
 }
 
-// Every expression of an info, and its shape variables, in order; `binding` leaves out results of functions.
+// Every expression of an info, and its shape variables, in order; `binding` leaves out function types.
 void visit_exprs(const StructInfo& info, bool binding, const std::function<void(const PrimExpr&)>& on_expr,
                  const std::function<void(const SymVar&)>& on_shape_var) {
   if (!info) return;
@@ -54,6 +54,7 @@ void visit_exprs(const StructInfo& info, bool binding, const std::function<void(
     for (const PrimExpr& dim : *info->dims) on_expr(dim);
   if (info->shape_var) on_shape_var(info->shape_var);
   if (info->value) on_expr(*info->value);
+  if (binding && info->kind == InfoKind::Func) return;
   for (const StructInfo& field : info->fields) visit_exprs(field, binding, on_expr, on_shape_var);
   if (!binding) visit_exprs(info->result, binding, on_expr, on_shape_var);
 }

@@ -63,8 +63,8 @@ StructInfo substitute(const StructInfo& info, const Substitution& substitution);
 // Every variable that occurs, a shape_var included, in order of first occurrence, once each.
 void for_each_var(const StructInfo& info, const std::function<void(const SymVar&)>& visit);
 
-// A variable standing alone in some dimension or Prim value (nested tuples and function parameters included) is in
-// binding position. Once each, in order of first occurrence.
+// A variable standing alone in some dimension or Prim value, nested tuples included, is in binding position. Those of a
+// function type belong to it, unless something around it binds them. Once each, in order of first occurrence.
 void for_each_binding_var(const StructInfo& info, const std::function<void(const SymVar&)>& visit);
 
 // The relations of the specification. `Possibly` asks for a check at run time.

@@ -135,7 +135,8 @@ StructInfo join_shapes(const StructInfo& a, const StructInfo& b) {
 
 VarSet bound_by_params(const StructInfo& func) {
   VarSet bound;
-  for_each_binding_var(func, [&](const SymVar& var) { bound.insert(var.get()); });
+  for (const StructInfo& param : func->fields)
+    for_each_binding_var(param, [&](const SymVar& var) { bound.insert(var.get()); });
   return bound;
 }
 

@@ -79,8 +79,10 @@ TestFile read_test_file(const std::filesystem::path& path) {
   TestFile file{path, split_lines(contents.str()), {}};
 
   const size_t end = file.lines.size();
+  const bool page = path.extension() == ".md";
+  const auto is_fence = [&](size_t i) { return page && file.lines[i].starts_with("```"); };
   auto ends_part = [&](size_t i) {
-    return i == end || is_header(file.lines[i]) || file.lines[i].starts_with(kSection);
+    return i == end || is_header(file.lines[i]) || file.lines[i].starts_with(kSection) || is_fence(i);
   };
   size_t i = 0;
   while (i < end && !is_header(file.lines[i])) ++i;
@@ -99,6 +101,10 @@ TestFile read_test_file(const std::filesystem::path& path) {
     while (!ends_part(i)) ++i;
     test.text_last = i;
     while (i < end && !is_header(file.lines[i])) {
+      if (is_fence(i)) {
+        while (i < end && !is_header(file.lines[i])) ++i;
+        break;
+      }
       const SectionKind kind = section_kind(file, i);
       if (test.find(kind) != nullptr) fail(file, i, "the case has this section already");
       const size_t first = ++i;

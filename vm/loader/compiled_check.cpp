@@ -107,8 +107,8 @@ bool CompiledCheck::late_dims(const Node& node, std::span<const int64_t> dims, s
 }
 
 bool CompiledCheck::matches_func(const Node& node, const Slot& value) const {
-  if (value.kind == Kind::PackedFunc) return true;
-  if (value.kind != Kind::Closure) return false;
+  if (value.kind == Kind::PackedFunc) return !node.info->has_params;
+  if (value.kind != Kind::Closure || !node.info->has_params) return false;
   if (!signature_of_) return true;
   const StructInfo signature = signature_of_(static_cast<const ClosureObject*>(value.object)->function);
   return signature == nullptr || is_compatible(signature, node.info) != Compatibility::Incompatible;
