@@ -135,7 +135,7 @@ StructInfo Parser::type() {
     return shape_type(closing);
   }
   if (name.text == "Prim") {
-    if (!parameterised) fail_here("Prim needs its dtype, as in Prim[int64]");
+    if (!parameterised) return prim_info(DType::None);
     take();
     return prim_type(closing);
   }
