@@ -1,9 +1,10 @@
-// parse(print(m)) equals m for the programs of all text tests and of the language's reference.
+// parse(print(m)) equals m for the well-formed programs of all text tests and of the language's reference.
 #include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
 
+#include "compiler/analysis/well_formed.h"
 #include "compiler/ir/structural_equal.h"
 #include "compiler/text/parser.h"
 #include "compiler/text/printer.h"
@@ -57,6 +58,7 @@ TEST(RoundTripTest, PrintedProgramsParseToTheSame) {
     SCOPED_TRACE(program.where);
     ir::Diagnostics diagnostics;
     const ir::Module module = parse(program.text, diagnostics);
+    if (!diagnostics.has_errors()) analysis::check_well_formed(module, diagnostics);
     if (diagnostics.has_errors()) continue;
     ++checked;
     const std::string printed = print(module);
