@@ -1,6 +1,7 @@
 #include "vm/interpreter/run_loop.h"
 
 #include "runtime/base/arithmetic.h"
+#include "runtime/base/convert.h"
 #include "vm/interpreter/instructions.h"
 #include "vm/isa/decode.h"
 
