@@ -47,8 +47,22 @@ Slot invoke(Machine& m, const PackedFuncObject& callee, Slot* args, size_t count
 Slot* argument_area(const Machine& m) { return m.frame->registers + m.frame->function->registers; }
 
 void lend(Slot& to, const Slot& from) {
-  to = from;
-  to.flags |= Slot::kBorrowed;
+  copy_slot(to, from, 0, kBorrowedHead);
+}
+
+bool lies_in_arena(const Slot& slot) {
+  return slot.kind == Kind::Tensor && static_cast<const TensorObject*>(slot.object)->in_arena;
+}
+
+// Replaces arguments that lie in an arena by copies, which it gives to the caller to hold.
+std::vector<Value> copy_out_of_arena(Machine& m, Slot* args, size_t count) {
+  std::vector<Value> copies;
+  for (size_t i = 0; i < count; ++i) {
+    if (!lies_in_arena(args[i])) continue;
+    copies.emplace_back(copy_tensor(&m.pool, *static_cast<const TensorObject*>(args[i].object)));
+    lend(args[i], copies.back().slot());
+  }
+  return copies;
 }
 
 void check_writable(const Machine& m, uint32_t import, const Slot* registers, std::span<const Register> args) {
@@ -98,7 +112,7 @@ const LinkedFunction* enter_closure(Machine& m, const Slot& closure_slot, Slot* 
   Slot* to = args + count;
   for (const Slot& capture : closure.captures()) {
     retain(capture);
-    *to++ = capture;
+    copy_slot(*to++, capture);
   }
   release(closure_slot);
   return &callee;
@@ -110,7 +124,12 @@ Slot call_import(Machine& m, uint32_t import, const Slot* registers, std::span<c
   if (m.polling) poll(m);
   if (resolved.writes) check_writable(m, import, registers, args);
   Slot* const area = argument_area(m);
-  for (size_t i = 0; i < args.size(); ++i) lend(area[i], registers[args[i]]);
+  bool in_arena = false;
+  for (size_t i = 0; i < args.size(); ++i) {
+    lend(area[i], registers[args[i]]);
+    in_arena |= lies_in_arena(area[i]);
+  }
+  const std::vector<Value> copies = in_arena ? copy_out_of_arena(m, area, args.size()) : std::vector<Value>{};
   return invoke(m, *resolved.function, area, args.size());
 }
 
@@ -120,13 +139,8 @@ Slot call_packed_value(Machine& m, const Slot& callee, const Slot* args, uint32_
   if (m.polling) poll(m);
   const auto& function = *static_cast<const PackedFuncObject*>(callee.object);
   Slot* const area = argument_area(m);
-  std::vector<Value> copies;
-  for (uint32_t i = 0; i < count; ++i) {
-    lend(area[i], args[i]);
-    if (args[i].kind != Kind::Tensor || !static_cast<const TensorObject*>(args[i].object)->in_arena) continue;
-    copies.emplace_back(copy_tensor(&m.pool, *static_cast<const TensorObject*>(args[i].object)));
-    lend(area[i], copies.back().slot());
-  }
+  for (uint32_t i = 0; i < count; ++i) lend(area[i], args[i]);
+  const std::vector<Value> copies = copy_out_of_arena(m, area, count);
   const Slot result = invoke(m, function, area, count);
   if (tail) {
     const ValueClass given =

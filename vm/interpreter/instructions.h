@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <span>
 
-#include "runtime/object/value.h"
+#include "runtime/object/objects.h"
 #include "vm/interpreter/machine.h"
 #include "vm/isa/isa.h"
 
@@ -36,7 +36,8 @@ Slot load_import(Machine& m, uint32_t import);
 Slot make_tuple_of(Machine& m, const Slot* registers, std::span<const Register> fields);
 Slot make_closure_of(Machine& m, uint32_t function, const Slot* registers, std::span<const Register> captures);
 Slot make_shape_of(Machine& m, const Slot* registers, std::span<const Register> dims);
-Slot get_field(const Slot& tuple, int32_t index);
+[[noreturn]] void fail_field(const Slot& tuple, int32_t index);
+[[noreturn]] void fail_scalar_field(const Slot& tuple, int32_t index, DType dtype);
 int64_t get_dim(const Slot& value, int32_t index);
 int64_t eval_dim(const CompiledExpr& expr, const Slot* registers, std::span<const Register> vars);
 Slot scalar_to_prim(const Slot& scalar);
@@ -60,6 +61,12 @@ void call_kernel(Machine& m, const Frame& frame, uint32_t site, Slot* registers,
 // builtins.cpp
 Slot call_builtin(Machine& m, uint16_t builtin, const Slot* registers, std::span<const Register> args);
 
+// Null where the tuple has no such field.
+inline const Slot* find_field(const Slot& tuple_slot, int32_t index) {
+  const auto& tuple = *static_cast<const TupleObject*>(tuple_slot.object);
+  return static_cast<uint32_t>(index) < tuple.size ? tuple.fields().data() + index : nullptr;
+}
+
 // Slots without the costs of their constructors.
 constexpr uint64_t slot_head(Kind kind, DType dtype) {
   return static_cast<uint64_t>(kind) | static_cast<uint64_t>(dtype) << 8;
@@ -67,6 +74,18 @@ constexpr uint64_t slot_head(Kind kind, DType dtype) {
 inline void put(Slot& dst, uint64_t head, uint64_t bits) {
   std::memcpy(static_cast<void*>(&dst), &head, sizeof head);
   dst.bits = bits;
+}
+inline constexpr uint64_t kBorrowedHead = uint64_t{Slot::kBorrowed} << 16;
+
+// Copies a register that was written just now, with some bits of the head cleared or set. One load of 16 bytes would have to wait until the two stores of 8 that
+// `put` made have left the processor's store buffer: ten times as long. The empty asm keeps the compiler from joining
+// the halves.
+inline void copy_slot(Slot& dst, const Slot& src, uint64_t clear = 0, uint64_t set = 0) {
+  uint64_t head;
+  std::memcpy(&head, &src, sizeof head);
+  uint64_t bits = src.bits;
+  asm("" : "+r"(head), "+r"(bits));
+  put(dst, (head & ~clear) | set, bits);
 }
 template <typename T>
 uint64_t payload_bits(T value) {

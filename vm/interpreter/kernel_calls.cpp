@@ -18,13 +18,18 @@ std::byte* address_of(Slot& slot) {
                                    : static_cast<std::byte*>(slot.payload());
 }
 
+const KernelCall& call_at(const Machine& m, const LinkedFunction& function, uint32_t site) {
+  return m.executable->program().kernels[function.facts->kernels[site].kernel];
+}
+
 std::string kernel_name(const KernelCall& call) {
   return call.prim_func != nullptr ? call.prim_func->name : std::string(contract_name(call.contract));
 }
 
 // What the kernel says is static text; the operands' shapes tell the rest.
-[[noreturn]] void fail_kernel(Machine& m, const KernelCall& call, const tir::RunStatus& status, const Slot* registers,
+[[noreturn]] void fail_kernel(Machine& m, uint32_t site, const tir::RunStatus& status, const Slot* registers,
                               std::span<const Register> operands) {
+  const KernelCall& call = call_at(m, *m.frame->function, site);
   if (m.stopped) {
     m.stopped = false;
     poll_clock(m);
@@ -45,21 +50,21 @@ tir::RunStatus run_timed(Machine& m, const Kernel& kernel, const KernelArgs& arg
   return status;
 }
 
-void run_kernel(Machine& m, const KernelCall& call, const Kernel& kernel, std::byte* scratch, Slot* registers,
+tir::RunStatus run_controlled(Machine& m, const Kernel& kernel, KernelArgs& args) {
+  poll_clock(m);
+  charge(m, kernel.work());
+  if (m.polling) args.poll = {poll_in_kernel, &m};
+  return m.controls.profile == nullptr ? kernel.run(args) : run_timed(m, kernel, args);
+}
+
+void run_kernel(Machine& m, uint32_t site, const Kernel& kernel, size_t inputs, std::byte* scratch, Slot* registers,
                 std::span<const Register> operands) {
   SmallArray<std::byte*, 24> addresses(operands.size());
   for (size_t i = 0; i < operands.size(); ++i) addresses[i] = address_of(registers[operands[i]]);
-  tir::PollPoint point;
-  if (m.controlled) [[unlikely]] {
-    poll_clock(m);
-    charge(m, kernel.work());
-    if (m.polling) point = {poll_in_kernel, &m};
-  }
-  const KernelArgs args{
-      {addresses.data(), call.inputs}, {addresses.data() + call.inputs, operands.size() - call.inputs}, scratch, point};
-  const tir::RunStatus status = m.controls.profile == nullptr ? kernel.run(args) : run_timed(m, kernel, args);
+  KernelArgs args{{addresses.data(), inputs}, {addresses.data() + inputs, operands.size() - inputs}, scratch, {}};
+  const tir::RunStatus status = m.controlled ? run_controlled(m, kernel, args) : kernel.run(args);
   if (status.failed) [[unlikely]]
-    fail_kernel(m, call, status, registers, operands);
+    fail_kernel(m, site, status, registers, operands);
 }
 
 // dtype, rank and dimensions of each operand, and the values of dimensions themselves, compared with a key as they come.
@@ -151,18 +156,17 @@ class Scratch {
 
 void call_kernel(Machine& m, const Frame& frame, uint32_t site, Slot* registers, std::span<const Register> operands) {
   const LinkedFunction& function = *frame.function;
-  const KernelCall& call = m.executable->program().kernels[function.facts->kernels[site].kernel];
   if (frame.activation != nullptr) {
     const PlannedKernel& planned = frame.activation->plan->kernels[site];
     if (planned.kernel != nullptr) {
       std::byte* const scratch = reinterpret_cast<std::byte*>(frame.activation) + planned.scratch;
-      return run_kernel(m, call, *planned.kernel, scratch, registers, operands);
+      return run_kernel(m, site, *planned.kernel, planned.inputs, scratch, registers, operands);
     }
     if (planned.error) throw *planned.error;
   }
   const Kernel& kernel = find_kernel(m, function, site, registers, operands);
   const Scratch scratch(m, kernel.scratch_bytes());
-  run_kernel(m, call, kernel, scratch.data(), registers, operands);
+  run_kernel(m, site, kernel, call_at(m, function, site).inputs, scratch.data(), registers, operands);
 }
 
 }  // namespace ingot::vm

@@ -41,7 +41,7 @@ Slot load_import(Machine& m, uint32_t import) {
 Slot make_tuple_of(Machine& m, const Slot* registers, std::span<const Register> fields) {
   auto tuple = make_object<TupleObject>(&m.pool, fields.size() * sizeof(Slot), static_cast<uint32_t>(fields.size()));
   Slot* to = tuple->fields().data();
-  for (const Register field : fields) *to++ = registers[field];
+  for (const Register field : fields) copy_slot(*to++, registers[field]);
   return Slot::of(tuple.detach());
 }
 
@@ -49,7 +49,7 @@ Slot make_closure_of(Machine& m, uint32_t function, const Slot* registers, std::
   auto closure = make_object<ClosureObject>(&m.pool, captures.size() * sizeof(Slot), function,
                                             static_cast<uint32_t>(captures.size()));
   Slot* to = closure->captures().data();
-  for (const Register capture : captures) *to++ = registers[capture];
+  for (const Register capture : captures) copy_slot(*to++, registers[capture]);
   return Slot::of(closure.detach());
 }
 
@@ -60,15 +60,16 @@ Slot make_shape_of(Machine& m, const Slot* registers, std::span<const Register> 
   return Slot::of(make_shape(&m.pool, numbers).detach());
 }
 
-Slot get_field(const Slot& tuple_slot, int32_t index) {
-  if (tuple_slot.kind != Kind::Tuple)
-    fail(ErrorCode::TypeError, "field {} was asked of {}; only tuples have fields", index, describe_value(tuple_slot));
-  const auto& tuple = *static_cast<const TupleObject*>(tuple_slot.object);
-  if (index < 0 || static_cast<uint32_t>(index) >= tuple.size)
-    fail(ErrorCode::IndexOutOfRange, "field {} was asked of a tuple of {}", index, tuple.size);
-  const Slot& field = tuple.fields()[static_cast<size_t>(index)];
-  retain(field);
-  return field;
+void fail_field(const Slot& tuple, int32_t index) {
+  fail(ErrorCode::IndexOutOfRange, "field {} was asked of a tuple of {}", index,
+       static_cast<const TupleObject*>(tuple.object)->size);
+}
+
+void fail_scalar_field(const Slot& tuple, int32_t index, DType dtype) {
+  const Slot* const field = find_field(tuple, index);
+  if (field == nullptr) fail_field(tuple, index);
+  fail(ErrorCode::CastFailed, "field {} is {}, the annotation says a tensor () of {}", index, describe_value(*field),
+       dtype_name(dtype));
 }
 
 int64_t get_dim(const Slot& value, int32_t index) {

@@ -8,7 +8,8 @@
 // Computed goto over the opcode table. The families of instructions are written in instructions/*.inc, in terms of
 //   BEGIN(Name) ... NEXT()        one instruction; `Ops` are its operands, `r` the registers, `pc` its first unit
 //   JUMP(distance), ENTER()       other ways to go on
-//   SAVE()                        before anything that may throw
+//   SAVE()                        before anything that may throw or looks at the frames: only here does `m` learn of
+//   them
 // Pedantic warnings are about the addresses of labels.
 #pragma GCC diagnostic ignored "-Wpedantic"
 
@@ -58,7 +59,7 @@ void run_loop(Machine& m) {
   pc += (distance);    \
   goto* table[*pc];
 #define END() }
-#define SAVE() frame->pc = pc
+#define SAVE() (m.frame = frame)->pc = pc
 
   goto* table[*pc];
 

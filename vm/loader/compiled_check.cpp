@@ -4,6 +4,7 @@
 
 #include "runtime/object/objects.h"
 #include "runtime/tensor/tensor.h"
+#include "vm/verifier/value_class.h"
 
 namespace ingot::vm {
 namespace {
@@ -30,10 +31,29 @@ CompiledCheck::CompiledCheck(const Check& check) : binds_(check.binds) {
   const VarSlots slots(vars_);
   nodes_.emplace_back();
   compile(0, check.info, bound, slots);
+  if (check.info->kind == InfoKind::Tuple) {
+    find_heads(check.info->fields);
+  } else {
+    head_ = head_of(check.info);
+  }
   for (size_t i = 0; i < vars_.size(); ++i)
     if (!bound[i])
       fail(ErrorCode::CorruptFile, "check {}: {} is to be bound, but stands alone nowhere", to_text(check.info),
            vars_[i]->name);
+}
+
+CompiledCheck::Head CompiledCheck::head_of(const StructInfo& info) {
+  const ValueClass value = class_of(info);
+  if (!is_class(info) || !(value.is(Kind::Scalar) || value.is(Kind::Prim))) return {};
+  return {value.is(Kind::Scalar) ? Kind::Scalar : Kind::Prim, value.dtype};
+}
+
+void CompiledCheck::find_heads(std::span<const StructInfo> fields) {
+  for (const StructInfo& field : fields) {
+    heads_.push_back(head_of(field));
+    if (heads_.back().kind == Kind::None) return;
+  }
+  by_heads_ = true;
 }
 
 CompiledCheck::Dim CompiledCheck::compile_dim(const PrimExpr& dim, std::vector<bool>& bound, const VarSlots& slots) {

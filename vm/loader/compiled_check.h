@@ -34,6 +34,16 @@ class CompiledCheck {
   }
   // The same for the fields of the tuple that the check describes, lying side by side.
   bool matches_fields(const Slot* fields, std::span<int64_t> vars) const;
+  // True where kind and dtype of the value alone say that it matches; otherwise `matches` knows.
+  bool holds_by_head(const Slot& value) const { return value.kind == head_.kind && value.dtype == head_.dtype; }
+  // True where kinds and dtypes of the fields alone say that they match; otherwise matches_fields knows.
+  bool holds_by_heads(const Slot* fields) const {
+    for (const Head head : heads_) {
+      if (fields->kind != head.kind || fields->dtype != head.dtype) return false;
+      ++fields;
+    }
+    return by_heads_;
+  }
 
   // What is wrong, after `matches` said no. The subject is called `name` (one per field for matches_fields).
   Error explain(const Slot& value, std::span<int64_t> vars, std::string_view name, std::string_view says) const;
@@ -61,6 +71,14 @@ class CompiledCheck {
     StructInfo info;
   };
 
+  // What matches if it is a Scalar or Prim of this dtype. None with a dtype: nothing.
+  struct Head {
+    Kind kind = Kind::None;
+    DType dtype = DType::String;
+  };
+  static Head head_of(const StructInfo& info);
+
+  void find_heads(std::span<const StructInfo> fields);
   void compile(size_t node, const StructInfo& info, std::vector<bool>& bound, const VarSlots& slots);
   Dim compile_dim(const PrimExpr& dim, std::vector<bool>& bound, const VarSlots& slots);
   bool early(const Node& node, const Slot& value, std::span<int64_t> vars) const;
@@ -78,6 +96,9 @@ class CompiledCheck {
   std::vector<CompiledExpr> exprs_;
   std::vector<SymVar> vars_;
   std::vector<bool> binds_;
+  Head head_;                // of the value
+  std::vector<Head> heads_;  // of the fields
+  bool by_heads_ = false;    // heads_ are the whole check of the fields
   bool late_ = false;
   SignatureOf signature_of_;
 };

@@ -108,6 +108,7 @@ class Planner {
             context_.variant);
         plan_->kernels[k].kernel = std::move(prepared.kernel);
         plan_->kernels[k].variant = prepared.variant;
+        plan_->kernels[k].inputs = call.inputs;
       } catch (const Error& error) {
         if (error_blame(error.code()) != Blame::User) throw;
         plan_->kernels[k].error = error;

@@ -37,6 +37,7 @@ struct PlannedKernel {
   std::unique_ptr<Kernel> kernel;
   std::optional<Error> error;
   std::string_view variant;
+  size_t inputs = 0;   // how many of its operands are
   size_t scratch = 0;  // in bytes from the start of the segment
 };
 

@@ -91,6 +91,7 @@ LinkedFunction link_function(const Program& program, const ProgramFacts& facts, 
   function.registers = source.registers;
   function.entry_dims = function.facts->entry_dims;
   function.code = source.code;
+  function.entry = function.code.data() + function.facts->direct_entry;
   renumber_sites(function);
   function.checks.reserve(source.checks.size());
   for (const Check& check : source.checks) {

@@ -45,6 +45,7 @@ struct LinkedFunction {
   uint32_t registers = 0;
   uint32_t entry_dims = 0;  // how many values `plan` takes
   std::vector<CodeUnit> code;
+  const CodeUnit* entry = nullptr;  // where direct calls begin, in `code`
   std::vector<CompiledCheck> checks;
   std::vector<CompiledExpr> exprs;
   std::vector<LinkedStorage> storages;  // those of sites; the others are empty

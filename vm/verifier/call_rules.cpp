@@ -17,13 +17,6 @@ void check_callable(const RegisterState& state, Register reg) {
     fail(ErrorCode::CorruptFile, "r{} holds {}, not {}", reg, to_text(state.value), to_text(kCallable));
 }
 
-void check_argument(const RegisterState& state, Register reg, size_t argument, const Function& callee) {
-  const ValueClass wanted = class_of(callee.signature->fields[argument]);
-  if (!state.value.within(wanted))
-    fail(ErrorCode::CorruptFile, "r{} holds {}, '{}' takes {}", reg, to_text(state.value), callee.name,
-         to_text(wanted));
-}
-
 void check_window(Register base, size_t arguments, uint32_t registers) {
   if (size_t{base} + std::max<size_t>(arguments, 1) > registers)
     fail(ErrorCode::CorruptFile, "the window of {} arguments from r{} leaves the function's {} registers", arguments,
@@ -39,14 +32,14 @@ void check_no_captures(const Function& callee) {
 }  // namespace
 
 // The arguments leave the frame; nothing that it must release may lie where the callee's registers will.
-void FunctionVerifier::window(Register base, size_t arguments, const FunctionFacts* callee, const Function* function) {
+void FunctionVerifier::window(Register base, size_t arguments, std::optional<uint32_t> callee) {
   check_window(base, arguments, function_.registers);
+  if (callee) check_arguments(base, *callee);
   for (size_t k = 0; k < arguments; ++k) {
     const auto reg = static_cast<Register>(base + k);
     const RegisterState& state = use(reg);
     if (state.root != kNoRegister && state.root >= base)
       fail(ErrorCode::CorruptFile, "r{} is an alias of r{}, which the call consumes", reg, state.root);
-    if (callee != nullptr && callee->trusts_callers) check_argument(state, reg, k, *function);
   }
   const uint32_t above = registers_.counted().next(static_cast<uint32_t>(base + arguments));
   if (above != RegisterSet::kEnd)
@@ -56,16 +49,15 @@ void FunctionVerifier::window(Register base, size_t arguments, const FunctionFac
 }
 
 // As above, and nothing remains in the frame, nor do the arguments depend on it.
-void FunctionVerifier::tail_window(Register base, size_t arguments, const FunctionFacts* callee,
-                                   const Function* function) {
+void FunctionVerifier::tail_window(Register base, size_t arguments, std::optional<uint32_t> callee) {
   check_window(base, arguments, function_.registers);
+  if (callee) check_arguments(base, *callee);
   size_t counted = 0;
   for (size_t k = 0; k < arguments; ++k) {
     const auto reg = static_cast<Register>(base + k);
     const RegisterState& state = use(reg);
     if (state.root != kNoRegister || state.range != kNoSite)
       fail(ErrorCode::CorruptFile, "r{} is borrowed from the frame that ends", reg);
-    if (callee != nullptr && callee->trusts_callers) check_argument(state, reg, k, *function);
     counted += state.has(Flags::kCounted) ? 1 : 0;
   }
   if (counted != registers_.counted().size())
@@ -74,11 +66,29 @@ void FunctionVerifier::tail_window(Register base, size_t arguments, const Functi
   reachable_ = false;
 }
 
+// What a direct call gives to a function that trusts its callers, or that may be entered behind its check.
+void FunctionVerifier::check_arguments(Register base, uint32_t index) {
+  const Function& callee = program_.functions[index];
+  const FunctionFacts& facts = program_facts_.functions[index];
+  if (!facts.trusts_callers && facts.direct_entry == 0) return;
+  const auto& wanted_infos =
+      facts.trusts_callers ? callee.signature->fields : callee.checks[*facts.params_check].info->fields;
+  for (size_t k = 0; k < callee.params; ++k) {
+    const auto reg = static_cast<Register>(base + k);
+    const ValueClass given = peek(reg).value;
+    const ValueClass wanted = class_of(wanted_infos[k]);
+    if (given.within(wanted)) continue;
+    if (facts.trusts_callers)
+      fail(ErrorCode::CorruptFile, "r{} holds {}, '{}' takes {}", reg, to_text(given), callee.name, to_text(wanted));
+    return doubted_callees_.push_back(index);
+  }
+}
+
 void FunctionVerifier::call(const Instruction& i) {
   const Function& callee = program_.functions[i[1].index()];
   const FunctionFacts& facts = program_facts_.functions[i[1].index()];
   check_no_captures(callee);
-  window(i[0].reg(), callee.params, &facts, &callee);
+  window(i[0].reg(), callee.params, i[1].index());
   define(i[0].reg(), counted_state(facts.result));
 }
 
@@ -89,7 +99,7 @@ void FunctionVerifier::tail_call(const Instruction& i) {
   if (!facts.result.within(facts_.result))
     fail(ErrorCode::CorruptFile, "'{}' returns {}, this function {}", callee.name, to_text(facts.result),
          to_text(facts_.result));
-  tail_window(i[0].reg(), callee.params, &facts, &callee);
+  tail_window(i[0].reg(), callee.params, i[1].index());
 }
 
 void FunctionVerifier::call_value(const Instruction& i) {
@@ -101,7 +111,7 @@ void FunctionVerifier::call_value(const Instruction& i) {
   check_callable(value, reg);
   if (value.root != kNoRegister && value.root >= base)
     fail(ErrorCode::CorruptFile, "r{} is an alias of r{}, which the call consumes", reg, value.root);
-  window(base, static_cast<size_t>(i[2].value), nullptr, nullptr);
+  window(base, static_cast<size_t>(i[2].value), {});
   define(base, counted_state({}));
 }
 
@@ -113,7 +123,7 @@ void FunctionVerifier::tail_call_value(const Instruction& i) {
   const RegisterState value = take(reg);
   check_callable(value, reg);
   if (value.root != kNoRegister) fail(ErrorCode::CorruptFile, "r{} is borrowed from the frame that ends", reg);
-  tail_window(base, static_cast<size_t>(i[2].value), nullptr, nullptr);
+  tail_window(base, static_cast<size_t>(i[2].value), {});
 }
 
 void FunctionVerifier::return_value(Register reg) {
@@ -130,8 +140,7 @@ void FunctionVerifier::call_packed(const Instruction& i) {
   const Import& import = program_.imports[i[1].index()];
   const auto args = i[2].list;
   for (const Register reg : args) {
-    if (use(reg).has(Flags::kArena))
-      fail(ErrorCode::CorruptFile, "r{} may lie in an arena and must not get to a PackedFunc", reg);
+    use(reg);
     seen_by_others(reg);
   }
   if (import.writes.size() > args.size())

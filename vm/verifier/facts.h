@@ -61,6 +61,9 @@ struct FunctionFacts {
   // The function has no check_params, is not exported and never made a closure: its direct callers were checked to give
   // what the signature states. (All others find any value in their parameters.)
   bool trusts_callers = false;
+  // The unit where direct calls begin: 0, or behind a check_params that asks for classes alone, which all direct calls
+  // of the program were checked to give.
+  uint32_t direct_entry = 0;
   // The check of its check_params instruction.
   std::optional<uint32_t> params_check;
   // The unit of its plan instruction, and how many entry dimensions that takes: the first of Function::vars.

@@ -28,6 +28,9 @@ class FunctionVerifier {
   // Adds plan, sites, kernels and changes to what `facts` says of the function.
   FunctionFacts verify();
 
+  // Functions whose direct_entry asks for more than some direct call of this one is known to give.
+  const std::vector<uint32_t>& doubted_callees() const { return doubted_callees_; }
+
  private:
   // function_verifier.cpp: walk, joins, loops
   void enter();
@@ -78,8 +81,9 @@ class FunctionVerifier {
   ValueClass kernel_operand(const KernelCall& call, Register reg, size_t operand);
   void check_prim_func_operand(const KernelCall& call, size_t operand, ValueClass value) const;
   void return_value(Register reg);
-  void window(Register base, size_t arguments, const FunctionFacts* callee, const Function* function);
-  void tail_window(Register base, size_t arguments, const FunctionFacts* callee, const Function* function);
+  void window(Register base, size_t arguments, std::optional<uint32_t> callee);
+  void tail_window(Register base, size_t arguments, std::optional<uint32_t> callee);
+  void check_arguments(Register base, uint32_t callee);
   void check_storage(uint32_t storage) const;
   void allocate(const Instruction& i, Register reg, uint32_t storage, uint32_t base);
 
@@ -95,6 +99,7 @@ class FunctionVerifier {
   std::unordered_map<uint32_t, Snapshot> loop_entries_;  // by header
   std::vector<size_t> storage_needs_;                    // by storage: so many of function_.vars hold all that it uses
   std::vector<size_t> expr_vars_;                        // by expression: how many variables it has
+  std::vector<uint32_t> doubted_callees_;
   uint32_t stamps_ = 0;
   uint64_t work_left_;
   uint32_t at_ = 0;  // of the current instruction

@@ -136,6 +136,11 @@ void FunctionVerifier::values(const Instruction& i) {
       use(i[1].reg(), Kind::Tuple);
       if (i[2].value < 0) fail(ErrorCode::CorruptFile, "there is no field {}", i[2].value);
       return define(reg, counted_state({}));
+    case OpcodeLine::GetScalar:
+      use(i[1].reg(), Kind::Tuple);
+      if (i[2].value < 0) fail(ErrorCode::CorruptFile, "there is no field {}", i[2].value);
+      check_scalar_dtype(dtype_of(i[3]));
+      return define(reg, immediate_state(Kind::Scalar, dtype_of(i[3])));
     case OpcodeLine::MakeClosure: {
       const Function& callee = program_.functions[i[1].index()];
       if (i[2].list.size() != callee.captures)

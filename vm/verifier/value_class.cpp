@@ -41,6 +41,12 @@ ValueClass class_of(const StructInfo& info) {
   return {};
 }
 
+bool is_class(const StructInfo& info) {
+  if (info == nullptr || info->kind == InfoKind::Object) return true;
+  if (info->kind == InfoKind::Prim) return info->dtype != DType::None && !info->value;
+  return class_of(info).is(Kind::Scalar) && info->dtype != DType::None;
+}
+
 std::string to_text(ValueClass value_class) {
   if (value_class.kinds == ValueClass::kAny) return "any value";
   std::string text;

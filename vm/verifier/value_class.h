@@ -34,6 +34,8 @@ struct ValueClass {
 // The class of all values that the StructInfo describes: rank-0 tensors are Scalars (but for dtype string), tensors of
 // unknown rank may be either. Null stands for Object.
 ValueClass class_of(const StructInfo& info);
+// Is every value of class_of(info) described by it, without a look inside?
+bool is_class(const StructInfo& info);
 // "Scalar float32", "Closure or PackedFunc", "any value"
 std::string to_text(ValueClass value_class);
 

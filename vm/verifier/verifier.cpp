@@ -37,15 +37,23 @@ ProgramFacts verify(const Program& program) {
     FunctionFacts of;
     of.result = class_of(function.signature->result);
     of.trusts_callers = !function.exported && !is_closure[f] && function.captures == 0 && !flows[f].check_params_unit;
-    if (const auto unit = flows[f].check_params_unit)
-      of.params_check = decode<Unchecked>(function.code, *unit)[0].index();
+    if (const auto unit = flows[f].check_params_unit) {
+      const auto instruction = decode<Unchecked>(function.code, *unit);
+      of.params_check = instruction[0].index();
+      const Check& check = function.checks[*of.params_check];
+      const bool is_tuple = check.info->kind == InfoKind::Tuple && check.info->fields.size() == function.params;
+      if (*unit == 0 && is_tuple && std::ranges::all_of(check.info->fields, is_class))
+        of.direct_entry = instruction.next();
+    }
     facts.functions.push_back(std::move(of));
   }
   uint32_t most = 0;
   for (const Function& function : program.functions) most = std::max(most, function.registers);
   RegisterFile registers(most);
   for_each_function(program, [&](uint32_t f) {
-    facts.functions[f] = FunctionVerifier(program, facts, f, flows[f], registers).verify();
+    FunctionVerifier verifier(program, facts, f, flows[f], registers);
+    facts.functions[f] = verifier.verify();
+    for (const uint32_t callee : verifier.doubted_callees()) facts.functions[callee].direct_entry = 0;
   });
   return facts;
 }

@@ -23,8 +23,8 @@ namespace ingot::vm {
 //               the callee
 //   borrowing   an alias is read only while the register that it was taken from holds its value; what may lie in an
 //   arena
-//               or be an alias is not returned, nor put into tuples or closures, nor handed to PackedFuncs (arena) or
-//               tail calls (aliases and arena of this frame)
+//               or be an alias is not returned, nor put into tuples or closures, nor handed to tail calls (aliases and
+//               arena of this frame); PackedFuncs get copies of what lies in an arena
 //   calls       arguments fill the window, nothing that is counted lies above it, direct calls have the callee's arity
 //   and
 //               no alias of an argument that the call consumes

@@ -106,3 +106,30 @@ func @main exported params 1 captures 0 registers 4 {
 // ---- expect
 3xf32=1 2 3 3xf32=1 2 3
 3xf32=1 2 3
+
+// RUN: ingot-rt run --input "2xf32=1 2"
+import "ingot.identity"
+prim_func @twice(A: Buffer[(k,), float32], B: Buffer[(k,), float32]) {
+  for i in k { B[i] = A[i] * 2f32; }
+}
+kernel k0 = prim_func 1 -> 1 of 0
+func @main exported params 1 captures 0 registers 5 {
+  vars n
+  signature fn(Tensor[(n,), float32]) -> Object
+  names "x"
+  check t0 = (Tensor[(n,), float32],) binds (1)
+  storage s0 = float32 (n,)
+  code
+    check_params t0, [r1]
+    plan [r1]
+    alloc_tensor r2, s0
+    call_kernel k0, [r0, r2]
+    call_packed r3, "ingot.identity", [r2]
+    alloc_tensor r4, s0
+    call_kernel k0, [r2, r4]
+    call_kernel k0, [r4, r2]
+    kill r0
+    return r3
+}
+// ---- expect
+2xf32=2 4

@@ -51,3 +51,59 @@ func @main exported params 1 captures 0 registers 4 {
 }
 // ---- expect error
 error[IndexOutOfRange]: field 1 was asked of a tuple of 1
+
+// RUN: ingot-rt run --input "i32=1" --input "f32=2"
+func @main exported params 2 captures 0 registers 4 {
+  signature fn(Object, Tensor[(), float32]) -> Tensor[(), float32]
+  names "a", "b"
+  check t0 = (Object, Tensor[(), float32])
+  code
+    check_params t0, []
+    own r0, r0
+    make_tuple r2, [r0, r1]
+    get_scalar r3, r2, 1, float32
+    kill r2
+    return r3
+}
+// ---- expect
+f32=2
+
+// RUN: ingot-rt run --input "i32=1"
+func @main exported params 1 captures 0 registers 4 {
+  signature fn(Object) -> Tensor[(), float32]
+  names "a"
+  code
+    own r0, r0
+    make_tuple r2, [r0]
+    get_scalar r3, r2, 0, float32
+    kill r2
+    return r3
+}
+// ---- expect error
+error[CastFailed]: field 0 is a tensor () of int32, the annotation says a tensor () of float32
+at @main, unit 7
+
+// RUN: ingot-rt run
+func @main exported params 0 captures 0 registers 4 {
+  signature fn() -> Tensor[(), float32]
+  code
+    make_tuple r2, []
+    get_scalar r3, r2, 0, float32
+    kill r2
+    return r3
+}
+// ---- expect error
+error[IndexOutOfRange]: field 0 was asked of a tuple of 0
+at @main, unit 3
+
+// RUN: ingot-rt verify
+func @main exported params 1 captures 0 registers 4 {
+  signature fn(Object) -> Tensor[(), float32]
+  names "a"
+  code
+    get_scalar r3, r0, 0, float32
+    kill r0
+    return r3
+}
+// ---- expect error
+error[CorruptFile]: objects.asm: function 'main': unit 0 (get_scalar): r0 holds any value, not Tuple

@@ -143,6 +143,7 @@ func @last params 2 registers 4 {
     make_tuple r0, [r2, r3]
     get_field r3, r0, 1
     kill r3
+    get_scalar r3, r0, 1, bool
     kill r0
     fail 2, c2
 }

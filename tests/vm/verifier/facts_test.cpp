@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -203,6 +204,41 @@ TEST(Facts, CallsOwnTheirArguments) {
   EXPECT_THAT(to_release(v, 0, call, FramePoint::InCall), ElementsAre(0));
   EXPECT_THAT(to_release(v, 0, call + 5, FramePoint::Before), ElementsAre(0, 2));
   EXPECT_THAT(to_release(v, 1, 2, FramePoint::Before), IsEmpty());
+}
+
+uint32_t direct_entry_of(std::string_view check, std::string_view caller) {
+  const std::string text = fmt::format(R"(
+    func @main exported params 1 captures 0 registers 3 {{
+      signature fn(Object) -> Object
+      check t0 = (Tensor[(), int32],)
+      code
+        {}
+    }}
+    func @callee exported params 1 captures 0 registers 2 {{
+      signature fn(Object) -> Object
+      check t0 = ({},)
+      code
+        check_params t0, []
+        own r0, r0
+        return r0
+    }})",
+                                       caller, check);
+  return verify(assemble(text)).functions[1].direct_entry;
+}
+
+TEST(Facts, DirectCallsSkipChecksOfClassesThatTheyGive) {
+  const std::string_view known = "check_params t0, [] tail_call r0, @callee";
+  EXPECT_EQ(direct_entry_of("Tensor[(), int32]", known), 4u);
+  EXPECT_EQ(direct_entry_of("Tensor[(), int64]", known), 0u);
+  EXPECT_EQ(direct_entry_of("Object", known), 4u);
+  EXPECT_EQ(direct_entry_of("Tensor[(4,), int32]", known), 0u);
+  EXPECT_EQ(direct_entry_of("Shape", known), 0u);
+  EXPECT_EQ(direct_entry_of("Prim[int64]", "load_dim r1, 2 call r1, @callee kill r0 return r1"), 4u);
+  EXPECT_EQ(direct_entry_of("Tensor[(), int32]", "tail_call r0, @callee"), 0u);
+  EXPECT_EQ(direct_entry_of("Tensor[(), int32]",
+                            "load_int r1, int32, 1 call r1, @callee kill r1 alias r1, r0 call r1, @callee kill r0 "
+                            "return r1"),
+            0u);
 }
 
 }  // namespace
