@@ -49,7 +49,7 @@ Place FunctionEmitter::produce(const Expr& e, const Var* bound, std::optional<Re
     }
     case ExprKind::Constant: {
       const auto& constant = *as<Constant>(e);
-      const Register reg = target(dest);
+      const Register reg = target_for(bound, dest);
       load_tensor_constant(constant, reg);
       return {reg, constant.data->rank == 0 && constant.data->dtype != DType::String ? Hold::Plain : Hold::Constant};
     }
@@ -123,7 +123,11 @@ Place FunctionEmitter::produce(const Expr& e, const Var* bound, std::optional<Re
     case ExprKind::TupleGetItem: {
       const auto& item = *as<TupleGetItem>(e);
       const Register tuple = read(item.tuple);
-      const Register reg = target(dest);
+      const Register reg = target_for(bound, dest);
+      if (is_plain(e->info) && e->info->kind == InfoKind::Tensor) {
+        code_.emit(Opcode::GetScalar, reg, tuple, item.index, e->info->dtype);
+        return {reg, Hold::Plain};
+      }
       code_.emit(Opcode::GetField, reg, tuple, item.index);
       return settle({reg, Hold::Counted}, e->info);
     }

@@ -1,5 +1,7 @@
 #include "compiler/codegen/function_emitter.h"
 
+#include <algorithm>
+
 #include "compiler/codegen/escape.h"
 #include "compiler/ir/op.h"
 #include "runtime/base/error.h"
@@ -16,7 +18,8 @@ FunctionEmitter::FunctionEmitter(Tables& tables, const Module& module, const Def
       definition_(&definition),
       source_(definition.function.get()),
       liveness_(analysis::find_liveness(*definition.function)),
-      escaping_(find_escaping(*definition.function)) {}
+      escaping_(find_escaping(*definition.function)),
+      argument_uses_(find_argument_uses(*definition.function, liveness_)) {}
 
 vm::Function FunctionEmitter::emit() {
   entry();
@@ -92,20 +95,29 @@ void FunctionEmitter::plan() {
 }
 
 void FunctionEmitter::sequence(const Seq& seq, bool tail, std::optional<Register> dest) {
+  std::vector<const Binding*> bindings;
   for (const auto& block : seq.blocks)
-    for (const auto& binding : block.bindings) {
-      const bool is_last = tail && &block == &seq.blocks.back() && &binding == &block.bindings.back();
-      if (is_last && binding.cast == nullptr && binding.var != nullptr && binding.var.get() == as<Var>(seq.body) &&
-          tail_binding(binding))
-        return;
-      this->binding(binding);
-    }
+    for (const auto& binding : block.bindings) bindings.push_back(&binding);
+  for (size_t i = 0; i < bindings.size(); ++i) {
+    const Binding& binding = *bindings[i];
+    const bool is_last = i + 1 == bindings.size();
+    const bool is_result = is_last && binding.cast == nullptr && binding.var != nullptr &&
+                           binding.var.get() == as<Var>(seq.body);
+    if (tail && is_result && tail_binding(binding)) return;
+    if (!is_last && defer_comparison(binding, *bindings[i + 1])) continue;
+    const bool fills_dest = is_result && binding.var->annotation == nullptr && is_plain(binding.value->info);
+    this->binding(binding, fills_dest ? dest : std::nullopt);
+  }
   dying_.clear();
   for (const Var* var : liveness_.dies_at_body[&seq]) dying_.insert(var);
   if (tail) {
     finish_tail(seq);
   } else {
     begin_uses(seq.body);
+    if (const auto* var = as<Var>(seq.body); var != nullptr && place_of(var).reg == *dest) {
+      places_.erase(var);
+      return;
+    }
     const Register reg = own(seq.body, dest);
     if (reg != *dest) {
       code_.emit(Opcode::Move, *dest, reg);
@@ -129,7 +141,32 @@ void FunctionEmitter::finish_tail(const Seq& seq) {
   code_.emit(Opcode::Return, own(seq.body));
 }
 
-void FunctionEmitter::binding(const Binding& binding) {
+// Leaves a comparison to the branch behind it, which alone looks at it.
+bool FunctionEmitter::defer_comparison(const Binding& binding, const Binding& next) {
+  const auto* branch = as<If>(next.value);
+  const auto* call = as<Call>(binding.value);
+  const auto* op = call == nullptr ? nullptr : as<OpExpr>(call->callee);
+  if (branch == nullptr || op == nullptr || binding.var == nullptr || binding.cast != nullptr ||
+      binding.var.get() != as<Var>(branch->condition) || binding.var->annotation != nullptr)
+    return false;
+  const auto& dies = liveness_.dies_at[&next];
+  if (std::find(dies.begin(), dies.end(), binding.var.get()) == dies.end()) return false;
+  auto code = select_jump_unless(*call, *op->op);
+  if (!code) return false;
+  mark(binding.span);
+  begin_uses(binding.value);
+  dying_.clear();
+  for (const Var* var : liveness_.dies_at[&binding]) dying_.insert(var);
+  std::vector<Register> operands;
+  for (const auto& operand : code->operands) operands.push_back(read(operand));
+  condition_ = Condition{*std::move(code), std::move(operands)};
+  release_temporaries();
+  for (const Var* var : dying_)
+    if (places_.contains(var)) kill(var);
+  return true;
+}
+
+void FunctionEmitter::binding(const Binding& binding, std::optional<Register> dest) {
   mark(binding.span);
   dying_.clear();
   bool unused = binding.var == nullptr;
@@ -140,7 +177,7 @@ void FunctionEmitter::binding(const Binding& binding) {
       dying_.insert(var);
 
   begin_uses(binding.value);
-  Place place = produce(binding.value, binding.var.get());
+  Place place = produce(binding.value, binding.var.get(), dest);
   if (binding.cast != nullptr) {
     check_value(place.reg, binding.cast, true);
     if (is_plain(binding.cast)) place.hold = Hold::Plain;
@@ -184,14 +221,21 @@ bool FunctionEmitter::tail_binding(const Binding& binding) {
 }
 
 void FunctionEmitter::branch(const If& e, std::optional<Register> dest, bool tail) {
-  const Register condition = read(e.condition);
+  const auto compared = std::exchange(condition_, std::nullopt);
+  const Register condition = compared ? Register{0} : read(e.condition);
   release_temporaries();
   for (const Var* var : std::unordered_set<const Var*>(dying_))
     if (places_.contains(var)) kill(var);
 
   const vm::Label otherwise = code_.new_label();
   const vm::Label end = code_.new_label();
-  code_.emit(Opcode::JumpUnless, condition, otherwise);
+  if (!compared) {
+    code_.emit(Opcode::JumpUnless, condition, otherwise);
+  } else if (compared->code.immediate) {
+    code_.emit(compared->code.opcode, compared->operands[0], *compared->code.immediate, otherwise);
+  } else {
+    code_.emit(compared->code.opcode, compared->operands[0], compared->operands[1], otherwise);
+  }
   const auto places = places_;
   const auto dims = dims_;
   const auto registers = registers_;

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "compiler/analysis/liveness.h"
+#include "compiler/codegen/argument_uses.h"
 #include "compiler/codegen/registers.h"
+#include "compiler/codegen/scalar_code.h"
 #include "compiler/codegen/tables.h"
 #include "compiler/ir/module.h"
 #include "vm/isa/encode.h"
@@ -34,19 +36,27 @@ bool is_plain(const StructInfo& info);
 // Emits the code of one function of form Lowered.
 //
 // Structured control flow and liveness decide everything in one forward walk: a value is moved at its last use, killed
-// where it dies unused, and a branch kills what only the other one needs. Arguments of calls are put together above all
-// live registers.
+// where it dies unused, and a branch kills what only the other one needs. Values that die as arguments are computed
+// where the callee's registers will start, as far as that is free; a comparison that only its branch looks at becomes
+// part of the jump.
 class FunctionEmitter {
  public:
   FunctionEmitter(Tables& tables, const ir::Module& module, const ir::Definition& definition);
   vm::Function emit();
 
  private:
+  // A comparison whose operands are in registers, but which is not computed yet.
+  struct Condition {
+    ScalarCode code;
+    std::vector<vm::Register> operands;
+  };
+
   // function_emitter.cpp: entry, sequences, branches, exit
   void entry();
   void plan();
   void sequence(const ir::Seq& seq, bool tail, std::optional<vm::Register> dest);
-  void binding(const ir::Binding& binding);
+  void binding(const ir::Binding& binding, std::optional<vm::Register> dest);
+  bool defer_comparison(const ir::Binding& binding, const ir::Binding& next);
   bool tail_binding(const ir::Binding& binding);
   void finish_tail(const ir::Seq& seq);
   void branch(const ir::If& e, std::optional<vm::Register> dest, bool tail);
@@ -66,18 +76,25 @@ class FunctionEmitter {
   void drop(Place place);
   void kill(const ir::Var* var);
   vm::Register target(std::optional<vm::Register> dest) { return dest ? *dest : registers_.take(); }
+  vm::Register target_for(const ir::Var* bound, std::optional<vm::Register> dest);
+  void release_dying(std::span<const ir::Expr> operands);
   const Place& place_of(const ir::Var* var) const;
   void load_tensor_constant(const ir::Constant& constant, vm::Register dest);
 
   // emit_calls.cpp
   Place call(const ir::Call& e, const ir::Var* bound, std::optional<vm::Register> dest);
   Place call_operator(const ir::Call& e, const ir::Op& op, const ir::Var* bound, std::optional<vm::Register> dest);
-  Place call_scalar(const ir::Call& e, const ir::Op& op, std::optional<vm::Register> dest);
+  Place call_scalar(const ir::Call& e, const ir::Op& op, const ir::Var* bound, std::optional<vm::Register> dest);
   Place call_packed(const ir::Call& e, const ir::ExternFunc& callee, std::span<const ir::Expr> args,
                     std::optional<vm::Register> dest);
   Place call_function(const ir::Call& e, std::optional<vm::Register> dest);
   void tail_call(const ir::Call& e);
-  vm::Register window(const ir::Call& e);
+
+  // windows.cpp: where arguments stand
+  vm::Register planned_base(const ArgumentUse& use);
+  bool stays(const ir::Call& e, size_t arg, size_t base) const;
+  std::optional<size_t> window_cost(const ir::Call& e, size_t base, bool tail) const;
+  vm::Register open_window(const ir::Call& e, bool tail);
 
   // emit_tensors.cpp: dimensions, checks, allocation, kernels
   vm::Register dim(const PrimExpr& expr);
@@ -104,6 +121,8 @@ class FunctionEmitter {
   Registers registers_;
   analysis::Liveness liveness_;
   std::unordered_set<const ir::Var*> escaping_;
+  ArgumentUses argument_uses_;
+  std::unordered_map<const ir::Call*, vm::Register> planned_bases_;
 
   std::unordered_map<const ir::Var*, Place> places_;
   std::unordered_map<const SymVarNode*, vm::Register> dims_;
@@ -115,6 +134,7 @@ class FunctionEmitter {
   std::unordered_set<const ir::Var*> dying_;
   std::unordered_map<const ir::Var*, size_t> uses_left_;
   std::vector<Place> temporaries_;
+  std::optional<Condition> condition_;  // of the branch that comes next
 };
 
 }  // namespace ingot::codegen

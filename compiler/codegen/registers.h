@@ -12,6 +12,7 @@ class Registers {
   // A particular one, which must be free.
   void claim(vm::Register index);
   void release(vm::Register index);
+  bool is_free(size_t index) const { return index >= used_.size() || !used_[index]; }
   // The first register above everything in use: where a call's window begins.
   vm::Register top() const;
   // Makes sure that the frame has registers up to `end`, not included.
