@@ -4,23 +4,8 @@
 #include "compiler/transform/transforms.h"
 
 namespace ingot::transform {
-namespace {
 
 using namespace ir;
-
-// Does nothing be seen but the value?
-bool is_total(const Binding& binding) {
-  if (binding.cast != nullptr) return false;
-  const Expr& value = binding.value;
-  if (is_leaf(value) || as<Function>(value) != nullptr) return true;
-  // A projection of a tuple whose fields are known cannot fail.
-  if (const auto* item = as<TupleGetItem>(value))
-    return item->tuple->info != nullptr && item->tuple->info->kind == InfoKind::Tuple;
-  const Op* op = called_op(value);
-  return op != nullptr && op->effect(*Site(*as<Call>(value))) == Effect::Total;
-}
-
-}  // namespace
 
 Module eliminate_dead(Module module, PassContext&) {
   return rewrite_functions(module, [](const FunctionRef& function) {

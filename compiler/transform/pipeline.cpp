@@ -57,6 +57,7 @@ ir::Module lower(ir::Module module, PassContext& context, bool check_forms) {
   run(check_well_formed);
   run(normalize);
   run(infer_struct_info);
+  run(inline_functions);
   run(fold_constants);
   run(eliminate_dead);
   run(fold_batch_norm);
