@@ -61,7 +61,7 @@ Module Inference::walk() {
   generic_.clear();
   locals_.clear();
   held_.clear();
-  named_.clear();
+  named_ = {};
   holes_.clear();
   hole_symbols_.clear();
   origin_.clear();
@@ -114,8 +114,8 @@ void Inference::refuse_unknown(const Expr& e) {
 void Inference::complete(Global& global) {
   if (global.state != Global::State::New) return;
   global.state = Global::State::Running;
-  const SymVars outer_scope = std::exchange(scope_, {});
-  const auto outer_named = std::exchange(named_, {});
+  SymScope outer_scope = std::exchange(scope_, {});
+  auto outer_named = std::exchange(named_, {});
   const Context outer = std::exchange(context_, {});
   const Function& f = *global.definition.function;
   const size_t messages = diagnostics_->all().size();
@@ -133,8 +133,8 @@ void Inference::complete(Global& global) {
   }
   global.typed = inferred;
   global.state = Global::State::Done;
-  scope_ = outer_scope;
-  named_ = outer_named;
+  scope_ = std::move(outer_scope);
+  named_ = std::move(outer_named);
   context_ = outer;
 }
 
@@ -174,9 +174,10 @@ void Inference::see(const StructInfo& info) {
   if (info != nullptr) for_each_binding_var(info, [&](const SymVar& var) { scope_.insert(var.get()); });
 }
 
-StructInfo Inference::in_scope(const StructInfo& info, const SymVars& scope) const {
+StructInfo Inference::in_scope(const StructInfo& info, SymScope::Mark scope) const {
   if (info == nullptr || mentions_unknown(info)) return info;
-  return erase_vars(info, [&](const SymVar& var) { return scope.contains(var.get()) || holes_.contains(var.get()); });
+  return erase_vars(info,
+                    [&](const SymVar& var) { return scope_.contains(var.get(), scope) || holes_.contains(var.get()); });
 }
 
 StructInfo Inference::annotation_of(const Var& param) const {
@@ -196,9 +197,9 @@ bool Inference::is_open(const Function& f) const {
 
 // `generic` gets the shape variables that the parameters bind.
 FunctionRef Inference::function(const Function& f, const Var* self, SymVars* generic) {
-  const SymVars outer = scope_;
+  const SymScope::Mark outer = scope_.mark();
   const Context outer_context = context_;
-  const auto outer_named = named_;
+  const auto outer_named = named_.mark();
   context_.dataflow = false;
   context_.must_be_pure = f.pure && !has_flag(f.attrs, "force_pure") && !has_flag(f.attrs, "relax.force_pure");
   if (f.span.line != 0) context_.here = f.span;
@@ -210,7 +211,7 @@ FunctionRef Inference::function(const Function& f, const Var* self, SymVars* gen
     param->info = annotation_of(*param);
     if (param->info == nullptr) param->info = unknown();
     for_each_binding_var(param->info, [&](const SymVar& var) {
-      if (!outer.contains(var.get())) bound.insert(var.get());
+      if (!scope_.contains(var.get())) bound.insert(var.get());
     });
     params.push_back(param->info);
   }
@@ -220,14 +221,14 @@ FunctionRef Inference::function(const Function& f, const Var* self, SymVars* gen
     self->info = func_info(params, annotated != nullptr ? annotated : unknown(), f.pure);
   }
   if (generic != nullptr) *generic = bound;
-  const SymVars inside = scope_;
+  const SymScope::Mark inside = scope_.mark();
   const size_t messages = diagnostics_->all().size();
   Expr body = sequence(*as<Seq>(f.body), annotated);
   // A local recursive function without result annotation is walked again once its other branches have told the result.
   if (self != nullptr && annotated == nullptr && !mentions_unknown(body->info) && !diagnostics_->has_errors()) {
     self->info = func_info(params, in_scope(body->info, inside), f.pure);
     diagnostics_->truncate(messages);
-    scope_ = inside;
+    scope_.leave(inside);
     body = sequence(*as<Seq>(f.body), nullptr);
   }
   if (annotated != nullptr && !mentions_unknown(body->info)) {
@@ -246,21 +247,22 @@ FunctionRef Inference::function(const Function& f, const Var* self, SymVars* gen
   auto inferred = std::make_shared<Function>(f.params, std::move(body), annotated, f.pure, f.attrs, f.span);
   inferred->where = f.where;
   inferred->info = func_info(std::move(params), result, f.pure);
-  scope_ = outer;
+  scope_.leave(outer);
   context_ = outer_context;
-  named_ = outer_named;
+  named_.leave(outer_named);
   return inferred;
 }
 
 // `expected` is what the context asks of the value, for literals; null where it asks nothing.
 Expr Inference::sequence(const Seq& seq, const StructInfo& expected) {
-  const SymVars outer = scope_;
+  const SymScope::Mark outer = scope_.mark();
   const Context outer_context = context_;
-  const auto outer_named = named_;
+  const auto outer_named = named_.mark();
   std::vector<BindingBlock> blocks;
   for (const auto& block : seq.blocks) {
     BindingBlock& inferred = blocks.emplace_back(BindingBlock{block.dataflow, {}});
     context_.dataflow = outer_context.dataflow || block.dataflow;
+    const auto named_before = named_.mark();
     for (const auto& b : block.bindings) {
       context_.into = &inferred.bindings;
       if (b.span.line != 0) context_.here = b.span;
@@ -268,8 +270,7 @@ Expr Inference::sequence(const Seq& seq, const StructInfo& expected) {
       const bool is_result = b.var.get() == as<Var>(seq.body);
       binding(b, is_result ? expected : nullptr);
     }
-    if (block.dataflow && !outer_context.dataflow)
-      std::erase_if(named_, [](const auto& entry) { return entry.second->dataflow; });
+    if (block.dataflow && !outer_context.dataflow) named_.leave(named_before);
   }
   context_.dataflow = outer_context.dataflow;
   if (blocks.empty() || blocks.back().dataflow) blocks.push_back({false, {}});
@@ -298,9 +299,9 @@ Expr Inference::sequence(const Seq& seq, const StructInfo& expected) {
   }
   std::erase_if(blocks, [](const BindingBlock& block) { return block.bindings.empty(); });
   StructInfo info = in_scope(body->info, outer);
-  scope_ = outer;
+  scope_.leave(outer);
   context_ = outer_context;
-  named_ = outer_named;
+  named_.leave(outer_named);
   return typed(std::make_shared<Seq>(std::move(blocks), std::move(body), seq.span), std::move(info));
 }
 
@@ -312,16 +313,14 @@ void Inference::binding(const Binding& b, const StructInfo& expected) {
   }
   if (b.cast == nullptr && annotation == nullptr && b.var->name.empty()) {
     if (const auto decimal = open_class(b.value)) {
-      const bool branches = b.value->kind == ExprKind::If;
-      open_temps_[b.var.get()] = std::make_unique<OpenTemp>(
-          OpenTemp{b, *decimal, branches ? scope_ : SymVars{}, branches ? named_ : decltype(named_){}, {}});
+      open_temps_[b.var.get()] = std::make_unique<OpenTemp>(OpenTemp{b, *decimal, scope_.mark(), named_.mark(), {}});
       context_.into->push_back({b.var, nullptr, nullptr, b.span});
       return;
     }
   }
   if (const auto* f = as<Function>(b.value); f != nullptr && annotation != nullptr) solve_params(*f, annotation);
   if (const auto* f = as<Function>(b.value); f != nullptr && is_open(*f)) {
-    locals_[b.var.get()] = std::make_unique<Local>(Local{f, b.var, scope_, context_.dataflow, {}, {}});
+    locals_[b.var.get()] = std::make_unique<Local>(Local{f, b.var, scope_.mark(), context_.dataflow, {}, {}});
     context_.into->push_back({b.var, nullptr, nullptr, b.span});
     return;
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/analysis/polymorphism.h"
+#include "compiler/analysis/scope_log.h"
 #include "compiler/ir/diagnostics.h"
 #include "compiler/ir/module.h"
 #include "compiler/ir/op.h"
@@ -24,6 +25,7 @@ class Inference {
 
  private:
   using SymVars = std::unordered_set<const SymVarNode*>;
+  using Named = ScopeLog<const ir::Var*, ir::VarRef>;
   using Dims = std::unordered_map<const SymVarNode*, PrimExpr>;
 
   // A function of the module, an original one or an instance of a polymorphic one.
@@ -40,7 +42,7 @@ class Inference {
   struct Local {
     const ir::Function* function;
     ir::VarRef var;
-    SymVars scope;
+    SymScope::Mark scope;
     bool dataflow;
     std::map<std::string, ir::VarRef> instances;
     std::vector<ir::Binding> bindings;  // of the instances, inner ones first
@@ -51,8 +53,8 @@ class Inference {
   struct OpenTemp {
     ir::Binding binding;
     bool decimal;  // takes float dtypes only
-    SymVars scope;
-    std::unordered_map<const ir::Var*, ir::VarRef> named;
+    SymScope::Mark scope;
+    Named::Mark named;
     std::vector<ir::Binding> bindings;
     bool settled = false;
   };
@@ -91,7 +93,7 @@ class Inference {
   std::vector<StructInfo> resolved(std::vector<StructInfo> infos) const;
   bool is_open(const ir::Function& f) const;
   void see(const StructInfo& info);
-  StructInfo in_scope(const StructInfo& info, const SymVars& scope) const;
+  StructInfo in_scope(const StructInfo& info, SymScope::Mark scope) const;
   ir::VarRef bind_cast(const ir::Expr& value, const StructInfo& cast, const std::string& name);
 
   // inference_values.cpp: what stands behind a binding
@@ -141,7 +143,7 @@ class Inference {
   StructInfo holes_of(const ir::Function& f);
   bool holds_holes(const StructInfo& info) const;
   void solve_params(const ir::Function& f, const StructInfo& expected);
-  void check_uncalled(const ir::Function& f, const SymVars& scope);
+  void check_uncalled(const ir::Function& f, SymScope::Mark scope);
   bool check_relations(const ir::Call& e, const ir::Function& f, const std::vector<ir::Expr>& args);
 
   const ir::Module* module_;
@@ -155,7 +157,7 @@ class Inference {
   std::unordered_map<const ir::Var*, SymVars> generic_;
   std::unordered_map<const ir::Var*, std::unique_ptr<Local>> locals_;
   // Variables of unknown dimensions, by the match_cast that names them.
-  std::unordered_map<const ir::Var*, ir::VarRef> named_;
+  Named named_;
   std::unordered_map<const ir::Var*, SymVar> hole_symbols_;  // stand for the types of open parameters
   std::unordered_map<const SymVarNode*, const ir::Var*> holes_;
   std::unordered_map<const ir::Var*, StructInfo> solved_;
@@ -164,7 +166,7 @@ class Inference {
   std::vector<ir::FunctionRef> copies_;  // keeps alive what the maps point to
   std::vector<ir::Span> unsolved_;       // functions that are passed on with open parameters
   bool again_ = false;
-  SymVars scope_;
+  SymScope scope_;
   Context context_;
 };
 

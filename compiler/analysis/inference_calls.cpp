@@ -123,7 +123,7 @@ Expr Inference::call_function(const Call& e, Expr callee, std::vector<Expr> args
     return finish(unknown());
   }
   require_pure(func->pure, span, name);
-  if (!func->has_params) return finish(in_scope(func->result, scope_));
+  if (!func->has_params) return finish(in_scope(func->result, scope_.mark()));
   if (func->fields.size() != args.size()) {
     diagnostics_->error(ErrorCode::ArityMismatch, span,
                         fmt::format("{} takes {} arguments, {} are given", name, func->fields.size(), args.size()));
@@ -154,7 +154,7 @@ Expr Inference::call_function(const Call& e, Expr callee, std::vector<Expr> args
     if (!mentions_unknown(args[i]->info) && !mentions_unknown(func->fields[i]))
       expect(args[i]->info, translate(func->fields[i]), span, fmt::format("argument {} of {}", i, name));
   if (mentions_unknown(func->result)) return finish(func->result);
-  return finish(in_scope(translate(func->result), scope_));
+  return finish(in_scope(translate(func->result), scope_.mark()));
 }
 
 }  // namespace ingot::analysis

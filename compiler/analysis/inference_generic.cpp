@@ -213,11 +213,11 @@ Expr Inference::call_local_generic(const Call& e, Local& local) {
     }
     const auto var = std::make_shared<const Var>(local.var->name, nullptr, local.dataflow, local.var->span);
     at->second = var;
-    const SymVars outer_scope = std::exchange(scope_, local.scope);
-    const auto outer_named = std::exchange(named_, {});
+    const auto hidden = scope_.cut(local.scope);
+    auto outer_named = std::exchange(named_, {});
     FunctionRef inferred = function(*instance->function, var.get());
-    scope_ = outer_scope;
-    named_ = outer_named;
+    scope_.restore(hidden);
+    named_ = std::move(outer_named);
     var->info = inferred->info;
     local.bindings.push_back({var, std::move(inferred), nullptr, f.span});
   }
@@ -244,7 +244,7 @@ void Inference::solve_params(const Function& f, const StructInfo& expected) {
 }
 
 // A function with open parameters that nobody calls is checked as far as its parameters do not matter.
-void Inference::check_uncalled(const Function& f, const SymVars& scope) {
+void Inference::check_uncalled(const Function& f, SymScope::Mark scope) {
   const auto mentions_param = [&](const StructInfo& info) {
     bool found = false;
     for_each_var(info, [&](const SymVar& var) {
@@ -255,10 +255,10 @@ void Inference::check_uncalled(const Function& f, const SymVars& scope) {
   copies_.push_back(copy_function(
       f, [&](const StructInfo& info) { return mentions_param(info) ? unknown() : info; }, {}, origin_));
   const size_t unsolved = unsolved_.size();
-  SymVars outer_scope = std::exchange(scope_, scope);
+  const auto hidden = scope_.cut(scope);
   auto outer_named = std::exchange(named_, {});
   function(*copies_.back(), nullptr);
-  scope_ = std::move(outer_scope);
+  scope_.restore(hidden);
   named_ = std::move(outer_named);
   unsolved_.resize(unsolved);
 }

@@ -62,12 +62,8 @@ void Inference::settle(OpenTemp& temp, const StructInfo& expected) {
   temp.settled = true;
   const Context outer = context_;
   const bool branches = temp.binding.value->kind == ExprKind::If;
-  SymVars outer_scope;
-  decltype(named_) outer_named;
-  if (branches) {
-    outer_scope = std::exchange(scope_, temp.scope);
-    outer_named = std::exchange(named_, temp.named);
-  }
+  const auto hidden = branches ? scope_.cut(temp.scope) : std::vector<const SymVarNode*>();
+  const auto hidden_named = branches ? named_.cut(temp.named) : std::vector<Named::Entry>();
   context_.into = &temp.bindings;
   if (temp.binding.span.line != 0) context_.here = temp.binding.span;
   Binding made = temp.binding;
@@ -75,10 +71,8 @@ void Inference::settle(OpenTemp& temp, const StructInfo& expected) {
   made.var->info = made.value->info;
   temp.bindings.push_back(std::move(made));
   context_ = outer;
-  if (branches) {
-    scope_ = std::move(outer_scope);
-    named_ = std::move(outer_named);
-  }
+  scope_.restore(hidden);
+  named_.restore(hidden_named);
 }
 
 }  // namespace ingot::analysis

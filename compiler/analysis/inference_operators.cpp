@@ -55,13 +55,13 @@ Expr Inference::with_dims(const Expr& arg) {
   const StructInfoNode& info = *arg->info;
   const bool shaped = info.kind == InfoKind::Tensor || info.kind == InfoKind::Shape;
   if (var == nullptr || !shaped || !info.rank || info.dims || *info.rank > kMaxRank) return arg;
-  if (const auto known = named_.find(var); known != named_.end()) return known->second;
+  if (const auto* known = named_.find(var)) return *known;
   std::vector<PrimExpr> dims;
   for (uint32_t i = 0; i < *info.rank; ++i) dims.emplace_back(make_sym_var("d"));
   const StructInfo cast =
       info.kind == InfoKind::Tensor ? tensor_info(info.dtype, std::move(dims)) : shape_info(std::move(dims));
   const VarRef named = bind_cast(arg, cast, var->name);
-  named_[var] = named;
+  named_.set(var, named);
   return named;
 }
 

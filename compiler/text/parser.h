@@ -14,7 +14,7 @@ struct ParseOptions {
 };
 
 // Expressions nested deeper are a ParseError. Parsing needs at most 4 KiB of stack per level.
-inline constexpr uint32_t kMaxNesting = 2000;
+inline constexpr uint32_t kMaxNesting = 4000;
 
 // Reads one module, form Parsed. Errors are collected in `diagnostics`, several from one text: after one, parsing goes
 // on behind the statement or definition that holds it. Where there are errors, the module lacks what was not

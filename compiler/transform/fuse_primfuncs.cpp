@@ -39,11 +39,11 @@ using WholeWriters = std::map<const tir::PrimFunc*, bool>;
 
 class SequenceFuser {
  public:
-  SequenceFuser(const Module& module, PrimFuncTable& table, WholeWriters& whole)
-      : module_(&module), table_(&table), whole_(&whole) {}
+  // `uses` are those in the whole function.
+  SequenceFuser(const Module& module, const Uses& uses, PrimFuncTable& table, WholeWriters& whole)
+      : module_(&module), uses_(&uses), table_(&table), whole_(&whole) {}
 
-  void operator()(std::vector<BindingBlock>& blocks, const Expr& body) {
-    count(blocks, body);
+  void operator()(std::vector<BindingBlock>& blocks) {
     for_each_scope(blocks, [&](std::span<BindingBlock> scope) { this->scope(scope); });
     for (auto& block : blocks)
       std::erase_if(block.bindings, [&](const Binding& binding) { return swallowed_.contains(binding.var.get()); });
@@ -55,15 +55,6 @@ class SequenceFuser {
     TirCall call;
     bool taken = false;
   };
-
-  void count(const std::vector<BindingBlock>& blocks, const Expr& body) {
-    const auto add = [&](const Expr& expr) {
-      for (const auto& [var, times] : count_uses(expr)) uses_[var] += times;
-    };
-    for (const auto& block : blocks)
-      for (const auto& binding : block.bindings) add(binding.value);
-    add(body);
-  }
 
   void scope(std::span<BindingBlock> blocks) {
     std::vector<Candidate> candidates;
@@ -133,7 +124,7 @@ class SequenceFuser {
       for (const size_t member : group)
         inside += static_cast<size_t>(std::ranges::count_if(candidates[member].call.inputs,
                                                             [&](const Expr& e) { return e.get() == input.get(); }));
-      if (inside == uses_.at(var) && writes_whole(candidates[at->second].call.func)) found.push_back(at->second);
+      if (inside == uses_->at(var) && writes_whole(candidates[at->second].call.func)) found.push_back(at->second);
     }
     std::ranges::sort(found, std::greater());
     return found;
@@ -163,9 +154,9 @@ class SequenceFuser {
   }
 
   const Module* module_;
+  const Uses* uses_;
   PrimFuncTable* table_;
   WholeWriters* whole_;
-  Uses uses_;
   std::unordered_map<const Var*, size_t> positions_;
   std::unordered_set<const Var*> swallowed_;
 };
@@ -199,8 +190,9 @@ Module fuse_primfuncs(Module module, PassContext&) {
   for (const auto& definition : module.definitions()) {
     if (definition.function == nullptr) continue;
     Definition made = definition;
-    made.function = rewrite_sequences(definition.function, [&](std::vector<BindingBlock>& blocks, Expr& body) {
-      SequenceFuser(module, table, whole)(blocks, body);
+    const Uses uses = count_uses(definition.function);
+    made.function = rewrite_sequences(definition.function, [&](std::vector<BindingBlock>& blocks, Expr&) {
+      SequenceFuser(module, uses, table, whole)(blocks);
     });
     result.set(std::move(made));
   }

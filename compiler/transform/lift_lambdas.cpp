@@ -1,7 +1,7 @@
 #include <unordered_map>
-#include <unordered_set>
 
 #include "compiler/analysis/free_vars.h"
+#include "compiler/analysis/scope_log.h"
 #include "compiler/ops/ops.h"
 #include "compiler/transform/transforms.h"
 
@@ -73,8 +73,8 @@ class Lifter {
  public:
   explicit Lifter(Module& module) : module_(&module) {}
 
-  // `scope` holds the symbolic variables of the enclosing functions: what is mentioned of them inside is captured.
-  FunctionRef function(const Function& f, std::unordered_set<const SymVarNode*> scope, std::string_view name) {
+  FunctionRef function(const Function& f, std::string_view name) {
+    analysis::SymScope scope;
     for (const auto& param : f.params) see(param->info, scope);
     auto lifted = std::make_shared<Function>(f.params, sequence(*as<Seq>(f.body), scope, name), f.result, f.pure,
                                              f.attrs, f.span);
@@ -83,11 +83,13 @@ class Lifter {
   }
 
  private:
-  static void see(const StructInfo& info, std::unordered_set<const SymVarNode*>& scope) {
+  static void see(const StructInfo& info, analysis::SymScope& scope) {
     if (info != nullptr) for_each_var(info, [&](const SymVar& var) { scope.insert(var.get()); });
   }
 
-  Expr sequence(const Seq& seq, std::unordered_set<const SymVarNode*>& scope, std::string_view name) {
+  // `scope` holds the symbolic variables of the function around: what nested functions mention of them is captured.
+  Expr sequence(const Seq& seq, analysis::SymScope& scope, std::string_view name) {
+    const auto outer = scope.mark();
     std::vector<BindingBlock> blocks = seq.blocks;
     for (auto& block : blocks)
       for (auto& binding : block.bindings) {
@@ -95,23 +97,23 @@ class Lifter {
         if (const auto* nested = as<Function>(binding.value)) {
           binding.value = closure(*nested, binding, scope, name);
         } else if (const auto* branch = as<If>(binding.value)) {
-          auto then_scope = scope;
-          auto else_scope = scope;
+          Expr then_branch = sequence(*as<Seq>(branch->then_branch), scope, name);
+          Expr else_branch = sequence(*as<Seq>(branch->else_branch), scope, name);
           Expr lifted =
-              std::make_shared<If>(branch->condition, sequence(*as<Seq>(branch->then_branch), then_scope, name),
-                                   sequence(*as<Seq>(branch->else_branch), else_scope, name), branch->span);
+              std::make_shared<If>(branch->condition, std::move(then_branch), std::move(else_branch), branch->span);
           lifted->info = branch->info;
           binding.value = std::move(lifted);
         }
         if (binding.var != nullptr) see(binding.var->info, scope);
       }
+    scope.leave(outer);
     Expr result = std::make_shared<Seq>(std::move(blocks), seq.body, seq.span);
     result->info = seq.info;
     return result;
   }
 
   // Moves the function to the module, its captures behind its parameters, and gives the call that makes the closure.
-  Expr closure(const Function& nested, const Binding& binding, const std::unordered_set<const SymVarNode*>& scope,
+  Expr closure(const Function& nested, const Binding& binding, const analysis::SymScope& scope,
                std::string_view outer) {
     const Var* self = binding.var.get();
     const std::string stem = self != nullptr && !self->name.empty() ? self->name : "fn";
@@ -171,7 +173,7 @@ class Lifter {
     attrs[std::string(kCaptures)] = static_cast<int64_t>(captures);
     Function whole(std::move(params), std::move(body), nested.result, nested.pure, std::move(attrs), nested.span);
     whole.info = nested.info;
-    module_->set({name, function(whole, {}, name), nullptr, false, nested.span});
+    module_->set({name, function(whole, name), nullptr, false, nested.span});
   }
 
   static Expr make_closure(std::vector<Expr> args, const Function& nested) {
@@ -192,7 +194,7 @@ Module lift_lambdas(Module module, PassContext&) {
   for (const auto& definition : module.definitions()) {
     if (definition.function == nullptr) continue;
     Definition lifted = definition;
-    lifted.function = lifter.function(*definition.function, {}, definition.name);
+    lifted.function = lifter.function(*definition.function, definition.name);
     result.set(std::move(lifted));
   }
   result.form = Form::Lowered;
