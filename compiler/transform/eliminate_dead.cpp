@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "compiler/analysis/effects.h"
 #include "compiler/transform/sequences.h"
 #include "compiler/transform/transforms.h"
 
@@ -16,7 +17,7 @@ Module eliminate_dead(Module module, PassContext&) {
         std::vector<Binding> kept;
         for (auto binding = block->bindings.rbegin(); binding != block->bindings.rend(); ++binding) {
           const bool used = binding->var != nullptr && uses[binding->var.get()] != 0;
-          if (used || !is_total(*binding)) {
+          if (used || analysis::effect_of(*binding) != Effect::Total) {
             kept.push_back(std::move(*binding));
             continue;
           }

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "compiler/analysis/call_graph.h"
+#include "compiler/analysis/effects.h"
 #include "compiler/ir/visitor.h"
 #include "compiler/transform/sequences.h"
 #include "compiler/transform/transforms.h"
@@ -30,8 +31,11 @@ void look_at(const Seq& seq, Body& body) {
   for (const auto& block : seq.blocks)
     for (const auto& binding : block.bindings) {
       ++body.bindings;
-      body.total &= is_total(binding) && binding.value->kind != ExprKind::Function;
-      if (const auto* branch = as<If>(binding.value)) {
+      const auto* branch = as<If>(binding.value);
+      body.total &= branch != nullptr
+                        ? !analysis::is_checked(binding)
+                        : binding.value->kind != ExprKind::Function && analysis::effect_of(binding) == Effect::Total;
+      if (branch != nullptr) {
         body.branches = true;
         look_at(*as<Seq>(branch->then_branch), body);
         look_at(*as<Seq>(branch->else_branch), body);

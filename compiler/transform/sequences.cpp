@@ -24,11 +24,6 @@ Expr rewrite_in(const Expr& e, const RewriteSequence& rewrite) {
   return typed(std::make_shared<Seq>(std::move(blocks), std::move(body), seq->span), seq->info);
 }
 
-bool is_total_sequence(const Expr& e) {
-  return std::ranges::all_of(as<Seq>(e)->blocks,
-                             [](const BindingBlock& block) { return std::ranges::all_of(block.bindings, is_total); });
-}
-
 std::vector<StructInfo> infos_of(const Call& call) {
   std::vector<StructInfo> infos;
   for (const auto& arg : call.args) infos.push_back(arg->info);
@@ -79,21 +74,6 @@ const Op* called_op(const Expr& value) {
   const auto* call = as<Call>(value);
   const auto* op = call == nullptr ? nullptr : as<OpExpr>(call->callee);
   return op == nullptr ? nullptr : op->op;
-}
-
-bool is_total(const Binding& binding) {
-  if (binding.cast != nullptr) return false;
-  const Expr& value = binding.value;
-  const StructInfo annotation = binding.var == nullptr ? nullptr : binding.var->annotation;
-  if (annotation != nullptr && is_compatible(value->info, annotation) != Compatibility::Compatible) return false;
-  if (is_leaf(value) || as<Function>(value) != nullptr) return true;
-  if (const auto* branch = as<If>(value))
-    return is_total_sequence(branch->then_branch) && is_total_sequence(branch->else_branch);
-  // A projection of a tuple whose fields are known cannot fail.
-  if (const auto* item = as<TupleGetItem>(value))
-    return item->tuple->info != nullptr && item->tuple->info->kind == InfoKind::Tuple;
-  const Op* op = called_op(value);
-  return op != nullptr && op->effect(*Site(*as<Call>(value))) == Effect::Total;
 }
 
 Expr typed(Expr expr, StructInfo info) {

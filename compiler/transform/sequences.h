@@ -31,8 +31,6 @@ Uses count_uses(const ir::Expr& expr);
 // The operator that a binding's value calls; null where it is anything else.
 const ir::Op* called_op(const ir::Expr& value);
 
-// Does nothing of the binding's work be seen but the value? Then it may be dropped, copied and moved.
-bool is_total(const ir::Binding& binding);
 
 // The expression with StructInfo.
 ir::Expr typed(ir::Expr expr, StructInfo info);

@@ -1,0 +1,20 @@
+#pragma once
+#include "compiler/ir/expr.h"
+#include "compiler/ir/op.h"
+
+namespace ingot::analysis {
+
+// May the binding be dropped, duplicated or moved? The one place that says so, for functions of form Typed and later.
+//
+//   Total    yes: nothing is seen but the value
+//   MayFail  no: it can raise an error. match_casts and annotations that are checked, computed dimensions, operators
+//            that say so, calls of pure functions (they may fail, or never return)
+//   Effect   no: PackedFuncs, calls of impure functions, operators that say so
+//
+// A branch does what the bindings in it do, so this walks them.
+ir::Effect effect_of(const ir::Binding& binding);
+
+// Is the value held against a match_cast or an annotation at run time?
+bool is_checked(const ir::Binding& binding);
+
+}  // namespace ingot::analysis
