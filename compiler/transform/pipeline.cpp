@@ -59,6 +59,7 @@ ir::Module lower(ir::Module module, PassContext& context, bool check_forms) {
   run(infer_struct_info);
   run(inline_functions);
   run(fold_constants);
+  run(eliminate_common);
   run(eliminate_dead);
   run(fold_batch_norm);
   run(fuse_library_kernels);
