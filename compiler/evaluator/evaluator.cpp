@@ -152,16 +152,8 @@ class Evaluator {
         return packed_func(*as<ExternFunc>(e));
       case ExprKind::Call:
         return call(*as<Call>(e), env);
-      case ExprKind::Shape: {
-        std::vector<int64_t> dims;
-        for (const auto& dim : as<Shape>(e)->dims) {
-          dims.push_back(dim_value(dim, env.dims));
-          if (dims.back() < 0)
-            fail(ErrorCode::ShapeMismatch, "dimension {} of a shape is negative: {} = {}", dims.size() - 1,
-                 to_text(dim), dims.back());
-        }
-        return Value(make_shape(nullptr, dims));
-      }
+      case ExprKind::Shape:
+        return shape(*as<Shape>(e), env, false);
       case ExprKind::TupleGetItem: {
         const auto& item = *as<TupleGetItem>(e);
         const Value tuple = value(item.tuple, env);
@@ -176,6 +168,18 @@ class Evaluator {
         break;
     }
     fail(ErrorCode::Internal, "evaluator: an operator is used as a value");
+  }
+
+  // An operator's argument may hold a -1 of the program, which is the operator's to understand.
+  Value shape(const Shape& e, const Environment& env, bool of_operator) {
+    std::vector<int64_t> dims;
+    for (const auto& dim : e.dims) {
+      dims.push_back(dim_value(dim, env.dims));
+      if (dims.back() < 0 && !(of_operator && dim.as_const()))
+        fail(ErrorCode::ShapeMismatch, "dimension {} of a shape is negative: {} = {}", dims.size() - 1, to_text(dim),
+             dims.back());
+    }
+    return Value(make_shape(nullptr, dims));
   }
 
   Value sequence(const Seq& seq, Environment& env) {
@@ -228,7 +232,9 @@ class Evaluator {
       check_claim(result, e, env);
       return result;
     }
-    const std::vector<Value> args = values(e.args, env);
+    std::vector<Value> args;
+    for (const auto& arg : e.args)
+      args.push_back(as<Shape>(arg) != nullptr ? shape(*as<Shape>(arg), env, true) : value(arg, env));
     return apply_operator(
         e, op, args, [&](const Expr& composite) { return value(composite, env); }, call_builtin);
   }

@@ -66,10 +66,16 @@ Piece Writer::leaf(const Type& type) {
 Piece Writer::tuple(const Type& type) {
   if (at_bottom()) return leaf(type);
   Piece piece;
-  switch (choices_.pick(8)) {
+  switch (choices_.pick(10)) {
     case 0:
     case 1:
       return leaf(type);
+    case 8:
+      piece = match_cast(type);
+      break;
+    case 9:
+      piece = polymorphic(type);
+      break;
     case 2:
       piece = branch(type);
       break;
@@ -257,6 +263,17 @@ Piece Writer::match_cast(const Type& type) {
     if (choices_.chance(15)) dim = pick_dim();
   return {nested([&] {
             return fmt::format("match_cast(extern(\"ingot.identity\")({}), {})", expression(given), type.text());
+          }),
+          operand_bounds(type.dtype)};
+}
+
+Piece Writer::polymorphic(const Type& type) {
+  const bool chooses = !scope_.dataflow && choices_.chance(50);
+  const Type other = chooses ? type : pick_type(1);
+  return {nested([&] {
+            const std::string test = chooses ? condition() + ", " : "";
+            const std::string first = expression(type);
+            return fmt::format("{}({}{}, {})", chooses ? "@choose" : "@first", test, first, expression(other));
           }),
           operand_bounds(type.dtype)};
 }

@@ -17,6 +17,7 @@ std::string Writer::literal(DType dtype) {
     static constexpr std::array kValues = {"1.0", "0.0", "2.0", "-1.0", "3.0", "-2.0", "0.5", "-1.5", "2.5"};
     const std::string value = kValues[choices_.pick(dtype == DType::BFloat16 ? 6 : kValues.size())];
     const bool bare = dtype == DType::Float32 && choices_.chance(30);
+    if (bare && choices_.chance(5)) return choices_.chance(50) ? "inf" : "nan";
     const std::string text = bare ? value : fmt::format("{}{}", value, suffix(dtype));
     return value[0] == '-' ? fmt::format("({})", text) : text;
   }

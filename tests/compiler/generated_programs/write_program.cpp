@@ -13,6 +13,9 @@ constexpr std::string_view kTwice =
     "prim_func @twice(A: Buffer[(k,), float32], B: Buffer[(k,), float32]) {\n"
     "for i in k { B[i] = A[i] * 2f32; }\n}\n";
 
+constexpr std::string_view kFirst = "def @first(%a, %b) { %a }\n";
+constexpr std::string_view kChoose = "def @choose(%c, %a, %b) { if (%c) { %a } else { %b } }\n";
+
 }  // namespace
 
 Scope Writer::function_scope(const std::vector<std::string>& symbols, const std::vector<Variable>& params, bool pure) {
@@ -28,8 +31,16 @@ Scope Writer::function_scope(const std::vector<std::string>& symbols, const std:
 std::string Writer::signature(const std::vector<Variable>& params, const Type& result, const std::string& levels) {
   std::vector<std::string> texts;
   if (!levels.empty()) texts.push_back(levels + ": int32");
-  for (const auto& param : params) texts.push_back(fmt::format("{}: {}", param.name, param.type.text()));
+  for (const auto& param : params)
+    texts.push_back(fmt::format("{}: {}", param.name, param.loose.empty() ? param.type.text() : param.loose));
   return fmt::format("({}) -> {}", join(texts), result.text());
+}
+
+std::string Writer::loosened(const Type& type) {
+  if (type.kind == Type::Kind::Function || !choices_.chance(15)) return {};
+  const size_t how = choices_.pick(3);
+  if (type.kind == Type::Kind::Tuple || type.dims.empty() || how == 0) return "Object";
+  return how == 1 ? "Tensor" : fmt::format("Tensor[ndim={}, {}]", type.dims.size(), dtype_name(type.dtype));
 }
 
 void Writer::define_function() {
@@ -50,7 +61,13 @@ void Writer::define_function() {
     if (choices_.chance(40)) type.dims.push_back(pick_dim());
     params.push_back({fresh("%p"), type});
   }
-  for (size_t left = choices_.pick(3); left > 0; --left) params.push_back({fresh("%p"), pick_type(1)});
+  for (size_t left = choices_.pick(3); left > 0; --left) {
+    const Type type = pick_type(1);
+    params.push_back({fresh("%p"), type, loosened(type)});
+  }
+  std::string casts;
+  for (const auto& param : params)
+    if (!param.loose.empty()) casts += fmt::format("let {0} = match_cast({0}, {1});\n", param.name, param.type.text());
   const Type result = choices_.chance(40) && !params.empty() ? params[0].type : pick_type(1);
   std::vector<Type> types;
   for (const auto& param : params) types.push_back(param.type);
@@ -64,9 +81,9 @@ void Writer::define_function() {
     if (recursive) {
       const std::string last = block(result);
       scope_.callables.push_back({called, symbols, types, result, pure, "%left - 1", 2});
-      definitions_ += fmt::format("{} {{\nif (%left <= 0) {} else {}\n}}\n", head, last, block(result));
+      definitions_ += fmt::format("{} {{\n{}if (%left <= 0) {} else {}\n}}\n", head, casts, last, block(result));
     } else {
-      definitions_ += fmt::format("{} {}\n", head, block(result));
+      definitions_ += fmt::format("{} {{\n{}{}\n}}\n", head, casts, block(result));
     }
     scope_ = outer;
   };
@@ -132,7 +149,8 @@ Program Writer::program(const Recipe& recipe) {
   }
   choices_ = recipe.empty() ? Choices({}) : Choices(recipe[0]);
   define_main();
-  if (definitions_.find("@twice") != std::string::npos) definitions_.insert(0, kTwice);
+  for (const auto& [name, text] : {std::pair{"@twice", kTwice}, {"@first", kFirst}, {"@choose", kChoose}})
+    if (definitions_.find(name) != std::string::npos) definitions_.insert(0, text);
   return {std::move(definitions_), std::move(inputs_)};
 }
 

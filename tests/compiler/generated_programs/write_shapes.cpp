@@ -132,6 +132,19 @@ Piece Writer::product(const Type& type) {
           {x.bounds.most * y.bounds.most * kMostTerms, x.bounds.fraction + y.bounds.fraction}};
 }
 
+Piece Writer::layer(const Type& type) {
+  Piece x = product(type);
+  if (x.text.empty()) return x;
+  Type bias = type;
+  bias.dims.erase(bias.dims.begin(), bias.dims.end() - 1);
+  const Piece y = operand(bias);
+  x.bounds = {x.bounds.most + y.bounds.most, std::max(x.bounds.fraction, y.bounds.fraction)};
+  x.text = fmt::format("({} + {})", x.text, y.text);
+  if (!representable(x.bounds, type.dtype)) x = fit(std::move(x), type);
+  if (choices_.chance(60)) x.text = fmt::format("relu({})", x.text);
+  return x;
+}
+
 Piece Writer::chosen(const Type& type) {
   if (type.dims.size() > 2) return {};
   Type from = type;

@@ -21,7 +21,7 @@ std::string Writer::body(const std::vector<std::string>& symbols, Type& result) 
   for (size_t left = 1 + choices_.pick(6); left > 0; --left) statement(text);
   std::vector<std::string> names;
   for (size_t i = scope_.variables.size(); i > before && names.size() < 5; --i) {
-    const auto& [name, type] = scope_.variables[i - 1];
+    const auto& [name, type, loose] = scope_.variables[i - 1];
     const bool bound_inside = std::ranges::any_of(
         type.dims, [&](const auto& dim) { return dim.size() > 1 && std::ranges::find(symbols, dim) == symbols.end(); });
     if (type.kind != Type::Kind::Tensor || bound_inside) continue;

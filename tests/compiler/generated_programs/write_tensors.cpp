@@ -40,7 +40,7 @@ Piece Writer::operand(const Type& type) { return fit(tensor(type), type); }
 Piece Writer::tensor(const Type& type) {
   if (at_bottom()) return leaf(type);
   Piece piece;
-  switch (choices_.pick(20)) {
+  switch (choices_.pick(23)) {
     case 0:
     case 1:
     case 2:
@@ -78,6 +78,12 @@ Piece Writer::tensor(const Type& type) {
       break;
     case 14:
       piece = called_tir(type);
+      break;
+    case 15:
+      piece = polymorphic(type);
+      break;
+    case 16:
+      piece = layer(type);
       break;
     default:
       break;

@@ -18,6 +18,7 @@ struct Piece {
 struct Variable {
   std::string name;  // with sigil
   Type type;
+  std::string loose = {};  // of a parameter: the annotation, where it says less than the type
 };
 
 // Something that can be called by name. Recursive ones take the number of levels left as their first argument.
@@ -49,8 +50,9 @@ class Writer {
  private:
   // write_program.cpp
   void define_function();
-  void define_recursion();
   std::string signature(const std::vector<Variable>& params, const Type& result, const std::string& levels);
+  // An annotation that says less; empty where it says everything.
+  std::string loosened(const Type& type);
   void define_main();
   std::string input(const Type& type, int64_t n, int64_t m);
   Scope function_scope(const std::vector<std::string>& symbols, const std::vector<Variable>& params, bool pure);
@@ -82,6 +84,8 @@ class Writer {
   Piece projection(const Type& type);
   Piece logged(const Type& type);
   Piece match_cast(const Type& type);
+  // By way of a function without annotations.
+  Piece polymorphic(const Type& type);
 
   // write_tensors.cpp
   Piece tensor(const Type& type);
@@ -100,6 +104,8 @@ class Writer {
   Piece reduced(const Type& type);
   Piece rearranged(const Type& type);
   Piece product(const Type& type);
+  // What library kernels fuse: a product, a bias, an activation.
+  Piece layer(const Type& type);
   Piece chosen(const Type& type);
   Piece called_tir(const Type& type);
 
