@@ -2,6 +2,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/tensor/value_text.h"
+#include "vm/builtins/builtins.h"
 
 namespace ingot::evaluator {
 namespace {
@@ -22,12 +23,11 @@ Value last_argument(const PackedArgs& args, size_t count, std::string_view funct
 }  // namespace
 
 Value call_builtin(std::string_view name, std::span<const Value> args) {
-  if (name == "shape_of") {
-    if (args[0].kind() == Kind::Scalar) return Value(make_shape(nullptr, {}));
-    if (args[0].kind() != Kind::Tensor) fail(ErrorCode::TypeError, "shape_of: the argument is no tensor");
-    return Value(make_shape(nullptr, args[0].get<TensorObject>()->dims()));
-  }
-  fail(ErrorCode::Unsupported, "the evaluator has no builtin {}", name);
+  const auto builtin = vm::find_builtin(name);
+  if (!builtin) fail(ErrorCode::Unsupported, "the evaluator has no builtin {}", name);
+  std::vector<Slot> slots;
+  for (const Value& arg : args) slots.push_back(arg.slot());
+  return vm::builtins::call(*builtin, nullptr, slots);
 }
 
 Ref<PackedFuncObject> ingot_function(std::string_view name, const std::function<void(std::string_view)>& log,
