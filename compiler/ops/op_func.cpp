@@ -78,8 +78,8 @@ PrimExpr Sizes::local(const PrimExpr& expr) const {
 void Sizes::bind_scalar(size_t i, SymVar local) { renamed_.emplace_back(scalars_.at(i), std::move(local)); }
 
 std::vector<SymVar> scalar_vars(const CallSite& call, std::span<const StructInfo> outputs) {
-  const auto scalars = Sizes(infos_of(operands(call)), outputs, shape_values(call)).scalars();
-  return {scalars.begin(), scalars.end()};
+  const Sizes sizes(infos_of(operands(call)), outputs, shape_values(call));
+  return {sizes.scalars().begin(), sizes.scalars().end()};
 }
 
 std::vector<StructInfo> results_of(const StructInfo& info) {
