@@ -10,6 +10,9 @@ tool::Tool::Command configure_eval(CLI::App& command, const tool::Sources& sourc
 tool::Tool::Command configure_opt(CLI::App& command, const tool::Sources& sources);
 tool::Tool::Command configure_onnx_test(CLI::App& command, const tool::Sources& sources);
 
+// What is in an ONNX model, on standard output: inputs, outputs, operators with counts, and which are not supported.
+void inspect_model(const std::string& path, bool json);
+
 // Sources that compile programs and models on the way; executables and assembly text are read as ever.
 tool::Sources compiling_sources();
 

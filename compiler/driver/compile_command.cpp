@@ -46,7 +46,11 @@ tool::Sources compiling_sources() {
             const std::vector<std::byte> bytes = vm::write_program(compile_file(path, {}));
             return api::Executable::load(bytes, options);
           },
-          [plain](const std::string& path) { return is_source(path) ? compile_file(path, {}) : plain.program(path); }};
+          [plain](const std::string& path) { return is_source(path) ? compile_file(path, {}) : plain.program(path); },
+          [](const std::string& path, bool json) {
+            if (path.ends_with(".onnx")) inspect_model(path, json);
+            return path.ends_with(".onnx");
+          }};
 }
 
 }  // namespace ingot::driver

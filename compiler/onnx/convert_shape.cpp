@@ -1,43 +1,60 @@
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "compiler/onnx/conversions.h"
 #include "compiler/onnx/tensor.h"
+#include "compiler/ops/operands.h"
+#include "compiler/ops/ops.h"
 #include "runtime/base/error.h"
+#include "runtime/symbolic/simplify.h"
 
 namespace ingot::onnx_import {
 namespace {
 
-// Axes as an attribute or, from the opset on that moved them there, as an input.
-std::optional<std::vector<int64_t>> axes(const Node& node, size_t input) {
-  if (auto attribute = node.integers("axes")) return attribute;
-  if (node.has(input)) return node.constant_integers(input);
-  return std::nullopt;
+// The known elements of `x` under another shape of rank 0 or 1.
+Typed with_values(const Typed& from, Typed to) {
+  if (to.info->rank && *to.info->rank <= 1) to.values = known_values(from);
+  return to;
 }
 
-// Before opset 13 the tensor is taken as a matrix: the dimensions before `axis`, and those from it on.
-Results softmax(const Node& node, std::string_view op) {
-  const Typed& data = node.input(0);
-  const int64_t axis = node.axis(node.integer("axis", node.opset() < 13 ? 1 : -1), data.rank());
-  auto& builder = node.builder();
-  if (node.opset() >= 13 || axis + 1 == static_cast<int64_t>(data.rank()))
-    return {builder.call(op, {data}, {{"axis", axis}})};
-  const Typed matrix = builder.call("flatten", {data}, {{"axis", axis}});
-  const Typed result = builder.call(op, {matrix}, {{"axis", int64_t{1}}});
-  const Typed shape{std::make_shared<ir::Shape>(*data.info->dims, ir::Span{}), shape_info(*data.info->dims)};
-  return {builder.call("reshape", {result, shape})};
-}
+StructInfo of_rank(const Typed& x, size_t rank) { return tensor_info(x.dtype(), static_cast<uint32_t>(rank)); }
 
 }  // namespace
 
-Results convert_softmax(const Node& node) { return softmax(node, "softmax"); }
-Results convert_log_softmax(const Node& node) { return softmax(node, "log_softmax"); }
+Results convert_shape(const Node& node) {
+  const Typed& x = node.input(0);
+  const auto rank = static_cast<int64_t>(x.rank());
+  const auto place = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank); };
+  const int64_t begin = place(node.integer("start", 0));
+  const int64_t end = std::max(begin, place(node.integer("end", rank)));
+  return {node.builder().tensor_of(Dims(x.dims().begin() + begin, x.dims().begin() + end), 1)};
+}
+
+Results convert_size(const Node& node) { return {node.builder().tensor_of({ops::product(node.input(0).dims())}, 0)}; }
 
 Results convert_reshape(const Node& node) {
-  const auto attribute = node.integers("shape");
-  const std::vector<int64_t> shape = attribute ? *attribute : node.constant_integers(1);
-  return {node.builder().call("reshape", {node.input(0)},
-                              {{"newshape", shape}, {"allowzero", node.integer("allowzero", 0) != 0}})};
+  auto& b = node.builder();
+  const Typed& x = node.input(0);
+  const bool allowzero = node.flag("allowzero");
+  std::optional<Dims> shape;
+  if (const auto attribute = node.integers("shape")) {
+    shape = Dims(attribute->begin(), attribute->end());
+  } else {
+    shape = known_values(node.input(1));
+  }
+  if (!shape || !x.info->dims) {
+    Typed target = shape ? b.tensor_of(*shape, 1) : node.input(1);
+    const size_t rank = shape ? shape->size() : node.length(1);
+    return {b.builtin("reshape_like", {x, target, b.prim(allowzero ? 1 : 0)}, of_rank(x, rank))};
+  }
+  // What -1 and 0 stand for is worked out here, so that the program has dimensions only.
+  const ir::Op& op = *ops::find("reshape");
+  const Typed wanted = b.shape(*shape);
+  const ir::Expr args[] = {x.expr, wanted.expr};
+  const StructInfo infos[] = {x.info, wanted.info};
+  const ir::Attrs attrs = {{"allowzero", allowzero}};
+  return {with_values(x, b.reshape(x, *op.infer(ir::CallSite(op, args, infos, attrs, {}))->dims))};
 }
 
 Results convert_flatten(const Node& node) {
@@ -55,60 +72,279 @@ Results convert_transpose(const Node& node) {
 
 Results convert_concat(const Node& node) {
   const int64_t fallback = node.opset() < 4 ? 1 : 0;
-  return {node.builder().call_tuple("concat", node.all_inputs(), {{"axis", node.integer("axis", fallback)}})};
+  auto inputs = node.all_inputs();
+  if (inputs.empty()) fail(ErrorCode::ArityMismatch, "it has no inputs");
+  Dims values;
+  bool known = true;
+  for (const auto& input : inputs) {
+    const auto part = known && input.info->rank == 1u && is_integer(input.dtype()) ? known_values(input) : std::nullopt;
+    known = known && part;
+    if (part) values.insert(values.end(), part->begin(), part->end());
+  }
+  if (known) return {node.builder().tensor_of(std::move(values), 1, inputs[0].dtype())};
+  if (inputs[0].dtype() == DType::String) {
+    const Typed sequence = node.builder().tuple(inputs);
+    return {node.builder().builtin(
+        "concat_sequence", {sequence, node.builder().prim(node.integer("axis", fallback)), node.builder().prim(0)},
+        of_rank(inputs[0], inputs[0].rank()))};
+  }
+  return {node.builder().call_tuple("concat", inputs, {{"axis", node.integer("axis", fallback)}})};
 }
 
 Results convert_unsqueeze(const Node& node) {
-  auto list = axes(node, 1);
-  if (!list) fail(ErrorCode::InvalidArgument, "axes are missing");
-  Typed result = node.input(0);
+  auto& b = node.builder();
+  const Typed& x = node.input(0);
+  auto list = node.integers("axes", 1);
+  if (!list && !node.has(1)) fail(ErrorCode::InvalidArgument, "axes are missing");
+  if (!list || !x.info->dims) {
+    if (!x.info->dims)
+      return {b.builtin("unsqueeze", {x, list ? b.integers(*list) : node.input(1)}, tensor_info(x.dtype()))};
+    return {b.builtin("unsqueeze", {x, node.input(1)}, of_rank(x, x.rank() + node.length(1)))};
+  }
+  Typed result = x;
   const size_t rank = result.rank() + list->size();
   for (auto& axis : *list) axis = node.axis(axis, rank);
   std::ranges::sort(*list);
   if (std::ranges::adjacent_find(*list) != list->end()) fail(ErrorCode::InvalidArgument, "an axis is given twice");
-  for (const int64_t axis : *list) result = node.builder().call("expand_dims", {result}, {{"axis", axis}});
-  return {result};
+  for (const int64_t axis : *list) result = b.unsqueeze(result, axis);
+  return {with_values(x, result)};
 }
 
 Results convert_squeeze(const Node& node) {
+  auto& b = node.builder();
+  const Typed& x = node.input(0);
+  auto list = node.integers("axes", 1);
+  if (!x.info->dims || (!list && node.has(1))) {
+    const Typed axes = list ? b.integers(*list) : node.input_or_none(1);
+    if (!x.info->dims) return {b.builtin("squeeze", {x, axes}, tensor_info(x.dtype()))};
+    if (node.length(1) > x.rank()) fail(ErrorCode::ShapeMismatch, "{} axes for rank {}", node.length(1), x.rank());
+    return {b.builtin("squeeze", {x, axes}, of_rank(x, x.rank() - node.length(1)))};
+  }
   ir::Attrs attrs;
-  if (auto list = axes(node, 1)) attrs["axis"] = *std::move(list);
-  return {node.builder().call("squeeze", {node.input(0)}, std::move(attrs))};
+  if (list) {
+    attrs["axis"] = *std::move(list);
+  } else {
+    // Which dimensions are 1 decides the rank.
+    for (const auto& dim : x.dims())
+      if (!dim.as_const() && prove_equal(dim, 1) == Proof::Unknown)
+        return {b.builtin("squeeze", {x}, tensor_info(x.dtype()))};
+  }
+  return {with_values(x, b.call("squeeze", {x}, std::move(attrs)))};
 }
 
-Results convert_reduce_mean(const Node& node) {
-  ir::Attrs attrs = {{"keepdims", node.integer("keepdims", 1) != 0}};
-  if (auto list = axes(node, 1)) attrs["axis"] = *std::move(list);
-  return {node.builder().call("mean", {node.input(0)}, std::move(attrs))};
+Results convert_expand(const Node& node) {
+  auto& b = node.builder();
+  const Typed& x = node.input(0);
+  const auto shape = known_values(node.input(1));
+  if (shape) {
+    Dims target = *shape;
+    while (target.size() < x.rank()) target.insert(target.begin(), PrimExpr(1));
+    bool clear = true;
+    for (size_t d = 0; d < x.rank(); ++d) {
+      PrimExpr& wanted = target[target.size() - x.rank() + d];
+      if (wanted.is_const(1)) {
+        wanted = x.dim(d);
+      } else if (!x.dim(d).is_const(1) && prove_equal(wanted, x.dim(d)) != Proof::Yes) {
+        clear = clear && wanted.as_const() && x.dim(d).as_const();
+      }
+    }
+    if (clear) return {b.call("broadcast_to", {x, b.shape(std::move(target))})};
+  }
+  const size_t rank = std::max(x.rank(), shape ? shape->size() : node.length(1));
+  return {b.builtin("expand", {x, node.input(1)}, of_rank(x, rank))};
+}
+
+// Before opset 6 the repeats of one axis, which is another input.
+Results convert_tile(const Node& node) {
+  auto& b = node.builder();
+  const Typed& x = node.input(0);
+  if (node.opset() < 6 && node.inputs() == 3) {
+    const auto tiles = node.constant_integers(1), axis = node.constant_integers(2);
+    std::vector<int64_t> reps(x.rank(), 1);
+    reps.at(static_cast<size_t>(node.axis(axis.at(0), x.rank()))) = tiles.at(0);
+    return {b.call("tile", {x}, {{"reps", reps}})};
+  }
+  if (const auto reps = node.known(1)) {
+    if (reps->size() != x.rank())
+      fail(ErrorCode::ShapeMismatch, "input 1 has {} elements, input 0 has rank {}", reps->size(), x.rank());
+    return {b.call("tile", {x}, {{"reps", *reps}})};
+  }
+  return {b.builtin("tile", {x, node.input(1)}, of_rank(x, x.rank()))};
+}
+
+Results convert_pad(const Node& node) {
+  auto& b = node.builder();
+  const Typed& x = node.input(0);
+  const std::string mode = node.text("mode", "constant");
+  const bool attributes = node.opset() < 11;
+  const auto pads = node.integers(node.opset() < 2 ? "paddings" : "pads", 1);
+  const double value = node.number("value", 0.0);
+  const auto axes = !attributes && node.has(3) ? node.known(3) : std::nullopt;
+  const bool axes_open = !attributes && node.has(3) && !axes;
+  bool simple = pads && !axes_open && mode != "wrap";
+  if (simple) {
+    const size_t count = axes ? axes->size() : x.rank();
+    if (pads->size() != 2 * count)
+      fail(ErrorCode::ShapeMismatch, "pads has {} values for {} axes", pads->size(), count);
+    std::vector<int64_t> width(2 * x.rank(), 0);
+    for (size_t i = 0; i < count; ++i) {
+      const auto d = axes ? static_cast<size_t>(node.axis((*axes)[i], x.rank())) : i;
+      width[2 * d] = (*pads)[i];
+      width[2 * d + 1] = (*pads)[count + i];
+      const auto extent = x.dim(d).as_const();
+      const int64_t most = std::max(width[2 * d], width[2 * d + 1]);
+      if (mode != "constant") simple = simple && std::min(width[2 * d], width[2 * d + 1]) >= 0;
+      if (mode == "reflect") simple = simple && extent && most < *extent;
+    }
+    if (simple) {
+      const ir::Attrs attrs = {{"pad_width", width}, {"pad_mode", mode}, {"pad_value", value}};
+      if (!attributes && node.has(2)) return {b.call("pad", {x, b.reshape(node.input(2), {})}, attrs)};
+      return {b.call("pad", {x}, attrs)};
+    }
+  }
+  const Typed margin = attributes ? b.integers(*pads) : node.input(1);
+  const Typed fill = attributes ? b.scalar(x.dtype(), value) : node.input_or_none(2);
+  return {b.builtin("pad", {x, margin, fill, attributes ? b.none() : node.input_or_none(3), b.text(mode)},
+                    of_rank(x, x.rank()))};
+}
+
+Results convert_slice(const Node& node) {
+  auto& b = node.builder();
+  const Typed& x = node.input(0);
+  const bool attributes = node.opset() < 10;
+  const auto starts = node.integers("starts", 1), ends = node.integers("ends", 2);
+  const auto axes = attributes ? node.integers("axes") : node.has(3) ? node.known(3) : std::nullopt;
+  const auto steps = !attributes && node.has(4) ? node.known(4) : std::nullopt;
+  const bool open = !starts || !ends || (!attributes && ((node.has(3) && !axes) || (node.has(4) && !steps)));
+  if (open || !x.info->dims) {
+    if (attributes) fail(ErrorCode::InvalidArgument, "starts or ends are missing");
+    const StructInfo info = x.info->rank ? of_rank(x, *x.info->rank) : tensor_info(x.dtype());
+    return {b.builtin("slice", {x, node.input(1), node.input(2), node.input_or_none(3), node.input_or_none(4)}, info)};
+  }
+  std::vector<int64_t> begin = *starts, end = *ends;
+  // Far beyond is to the end.
+  for (auto* list : {&begin, &end})
+    for (auto& at : *list) {
+      if (at < -INT32_MAX) at = std::numeric_limits<int64_t>::min();
+      if (at > INT32_MAX) at = INT32_MAX;
+    }
+  std::vector<int64_t> stride = steps.value_or(std::vector<int64_t>(begin.size(), 1));
+  for (auto& step : stride) step = std::clamp<int64_t>(step, -INT32_MAX, INT32_MAX);
+  std::vector<int64_t> along = axes.value_or(std::vector<int64_t>{});
+  if (!axes)
+    for (size_t d = 0; d < begin.size(); ++d) along.push_back(static_cast<int64_t>(d));
+  for (auto& axis : along) axis = node.axis(axis, x.rank());
+  Typed result = b.call("strided_slice", {x}, {{"begin", begin}, {"end", end}, {"strides", stride}, {"axes", along}});
+  if (const auto values = x.info->rank == 1u ? known_values(x) : std::nullopt; values && begin.size() == 1) {
+    // The op has computed the count; places are those of NumPy's slices.
+    const auto extent = static_cast<int64_t>(values->size());
+    const int64_t low = stride[0] > 0 ? 0 : -1, high = stride[0] > 0 ? extent : extent - 1;
+    int64_t at = begin[0] == std::numeric_limits<int64_t>::min() ? low : begin[0] < 0 ? begin[0] + extent : begin[0];
+    at = std::clamp(at, low, high);
+    Dims part;
+    const auto count = result.dim(0).as_const();
+    for (int64_t i = 0; count && i < *count; ++i) part.push_back((*values)[static_cast<size_t>(at + i * stride[0])]);
+    if (count) return {b.tensor_of(std::move(part), 1, x.dtype())};
+  }
+  return {result};
+}
+
+Results convert_split(const Node& node) {
+  auto& b = node.builder();
+  const Typed& x = node.input(0);
+  const int64_t axis = node.axis(node.integer("axis", 0), x.rank());
+  const auto sizes = node.integers("split", 1);
+  const auto outputs = static_cast<int64_t>(node.outputs());
+  const auto along = static_cast<size_t>(axis);
+  std::vector<int64_t> parts;
+  if (sizes) {
+    parts = *sizes;
+  } else if (const auto extent = x.dim(along).as_const(); extent && !node.has(1)) {
+    // Equal parts, the last one smaller where they do not fit.
+    const int64_t size = (*extent + outputs - 1) / outputs;
+    int64_t rest = *extent;
+    for (int64_t i = 0; i < outputs; ++i) {
+      parts.push_back(std::min(size, rest));
+      rest -= parts.back();
+    }
+  }
+  Results results;
+  if (!parts.empty()) {
+    if (parts.size() != node.outputs())
+      fail(ErrorCode::ArityMismatch, "{} parts for {} outputs", parts.size(), node.outputs());
+    int64_t total = 0;
+    for (const int64_t part : parts) {
+      if (part < 0) fail(ErrorCode::InvalidArgument, "a part has {} elements", part);
+      results.push_back(b.part(x, axis, total, total + part));
+      total += part;
+    }
+    if (const auto extent = x.dim(along).as_const(); extent && total != *extent)
+      fail(ErrorCode::ShapeMismatch, "the parts have {} elements, dimension {} has {}", total, axis, *extent);
+    return results;
+  }
+  if (!node.has(1)) {
+    for (int64_t i = 0; i < outputs; ++i) {
+      const PrimExpr size = floor_div(x.dim(along) + (outputs - 1), outputs);
+      const Typed begin = b.tensor_of({size * i}, 1), end = b.tensor_of({size * (i + 1)}, 1);
+      results.push_back(b.builtin("slice", {x, begin, end, b.integers({axis}), b.none()}, of_rank(x, x.rank())));
+    }
+    return results;
+  }
+  const Typed list = b.builtin("split", {x, node.input(1), b.prim(axis), b.prim(1)}, object_info());
+  for (int64_t i = 0; i < outputs; ++i)
+    results.push_back(b.builtin("sequence_at", {list, b.prim(i)}, of_rank(x, x.rank())));
+  return results;
 }
 
 Results convert_constant(const Node& node) {
-  const auto* value = node.find("value");
-  if (value == nullptr || !value->has_t())
-    fail(ErrorCode::Unsupported, "only constants with attribute value are supported");
-  return {node.builder().constant(read_tensor(value->t()))};
+  auto& b = node.builder();
+  if (const auto* value = node.find("value")) {
+    Typed result = b.constant(read_tensor(value->t()));
+    if (stores_only(value->t().data_type())) result.stored = value->t().data_type();
+    return {result};
+  }
+  if (const auto* value = node.find("sparse_value")) return {b.constant(read_sparse_tensor(value->sparse_tensor()))};
+  if (const auto* value = node.find("value_int")) return {b.tensor_of({PrimExpr(value->i())}, 0)};
+  if (const auto list = node.integers("value_ints")) return {b.integers(*list)};
+  if (node.find("value_float") != nullptr) return {b.scalar(DType::Float32, node.number("value_float", 0))};
+  onnx::TensorProto tensor;
+  if (const auto list = node.numbers("value_floats")) {
+    tensor.set_data_type(onnx::TensorProto::FLOAT);
+    tensor.add_dims(static_cast<int64_t>(list->size()));
+    for (const double value : *list) tensor.add_float_data(static_cast<float>(value));
+    return {b.constant(read_tensor(tensor))};
+  }
+  tensor.set_data_type(onnx::TensorProto::STRING);
+  if (node.find("value_string") != nullptr) {
+    tensor.add_string_data(node.text("value_string", ""));
+    return {b.constant(read_tensor(tensor))};
+  }
+  if (node.find("value_strings") != nullptr) {
+    const auto list = node.texts("value_strings");
+    tensor.add_dims(static_cast<int64_t>(list.size()));
+    for (const auto& text : list) tensor.add_string_data(text);
+    return {b.constant(read_tensor(tensor))};
+  }
+  fail(ErrorCode::InvalidArgument, "it has no value");
 }
 
 Results convert_constant_of_shape(const Node& node) {
-  const auto dims = node.constant_integers(0);
+  auto& b = node.builder();
   const auto* value = node.find("value");
-  const auto element = value != nullptr ? read_tensor(value->t()) : Ref<TensorObject>();
-  if (element && element->bytes != dtype_bytes(element->dtype))
-    fail(ErrorCode::ShapeMismatch, "value must have one element, it has shape {}", shape_text(element->dims()));
-  const DType dtype = element ? element->dtype : DType::Float32;
-  auto result = make_tensor(nullptr, dtype, dims);
-  const size_t bytes = dtype_bytes(dtype);
-  if (result->bytes != 0) {
-    if (element) {
-      std::memcpy(result->data, element->data, bytes);
-    } else {
-      std::memset(result->data, 0, bytes);
-    }
-    // Each copy doubles what is filled.
-    for (size_t filled = bytes; filled < result->bytes; filled *= 2)
-      std::memcpy(result->data + filled, result->data, std::min(filled, result->bytes - filled));
-  }
-  return {node.builder().constant(std::move(result))};
+  Typed element = value != nullptr ? b.constant(read_tensor(value->t())) : b.scalar(DType::Float32, 0);
+  if (element.constant()->bytes != dtype_bytes(element.dtype()))
+    fail(ErrorCode::ShapeMismatch, "value must have one element, it has shape {}",
+         shape_text(element.constant()->dims()));
+  element =
+      b.constant(make_view(nullptr, Ref<TensorObject>::copy_of(const_cast<TensorObject*>(element.constant())), {}));
+  const auto shape = known_values(node.input(0));
+  if (!shape) return {b.builtin("fill", {node.input(0), element}, of_rank(element, node.length(0)))};
+  const auto number = known_number(element);
+  if (shape->size() == 1 && shape->front().as_const() && number && is_integer(element.dtype()) &&
+      *shape->front().as_const() >= 0 && *shape->front().as_const() <= 64)
+    return {b.tensor_of(Dims(static_cast<size_t>(*shape->front().as_const()), PrimExpr(static_cast<int64_t>(*number))),
+                        1, element.dtype())};
+  return {b.call("full", {element, b.shape(*shape)})};
 }
 
 }  // namespace ingot::onnx_import

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -6,18 +7,24 @@
 #include <vector>
 
 #include "compiler/ir/op.h"
+#include "compiler/onnx/typed.h"
 
 namespace ingot::onnx_import {
 
-// An expression of the graph under construction and what is known of its value.
-struct Typed {
-  ir::Expr expr;
-  StructInfo info;
-
-  // The elements, where the value is a constant; null otherwise.
-  const TensorObject* constant() const;
-  size_t rank() const { return info->dims->size(); }
-  const PrimExpr& dim(size_t i) const { return (*info->dims)[i]; }
+// A loop of a graph: carried values go round, and each step gives values that are collected.
+struct LoopStep {
+  std::optional<Typed> condition;  // go on? none: yes
+  std::vector<Typed> carried;
+  std::vector<Typed> collected;
+};
+struct Loop {
+  std::optional<Typed> count;      // int64 scalar; none: no limit
+  std::optional<Typed> condition;  // bool scalar: begin at all? none: yes
+  std::vector<Typed> carried;
+  // Called several times, until the StructInfo of what is carried stays the same.
+  std::function<LoopStep(const Typed& index, const Typed& condition, std::span<const Typed> carried)> step;
+  // For each collected value: the axis along which it is put together, and whether the last step comes first.
+  std::vector<std::pair<int64_t, bool>> collected;
 };
 
 // Appends calls of operators to a function body; each is bound to a variable, and its StructInfo is inferred at once,
@@ -26,6 +33,7 @@ class GraphBuilder {
  public:
   // The node that the following calls come from, for names and messages.
   void begin_node(ir::Span span, std::string name_hint);
+  const ir::Span& span() const { return span_; }
 
   Typed call(std::string_view op, std::span<const Typed> args, ir::Attrs attrs = {});
   Typed call(std::string_view op, std::initializer_list<Typed> args, ir::Attrs attrs = {}) {
@@ -33,17 +41,67 @@ class GraphBuilder {
   }
   // One argument that is a tuple.
   Typed call_tuple(std::string_view op, std::span<const Typed> fields, ir::Attrs attrs = {});
+  // A builtin of the VM. Dimensions of the result that `info` does not know get names, so that later operators can
+  // speak of them.
+  Typed builtin(std::string_view name, std::span<const Typed> args, StructInfo info);
+  Typed builtin(std::string_view name, std::initializer_list<Typed> args, StructInfo info) {
+    return builtin(name, std::span(args.begin(), args.size()), std::move(info));
+  }
+  // The value after a run-time check that it is what `info` says; dimensions of known rank get names.
+  Typed match(const Typed& x, const StructInfo& info);
+
   Typed field(const Typed& tuple, uint32_t index);
+  Typed tuple(std::span<const Typed> fields);
   Typed constant(Ref<TensorObject> data);
+  Typed scalar(DType dtype, double value);
+  Typed integers(std::span<const int64_t> values);
+  Typed integers(std::initializer_list<int64_t> values) { return integers(std::span(values.begin(), values.size())); }
+  Typed text(std::string value);
+  Typed prim(int64_t value);
+  Typed shape(Dims dims);
+  Typed none();
+  // A tensor with known elements; `rank` 0 or 1.
+  Typed tensor_of(Dims values, size_t rank, DType dtype = DType::Int64);
+
+  // Often needed calls.
+  Typed cast(const Typed& x, DType dtype);
+  Typed reshape(const Typed& x, Dims dims);
+  Typed transpose(const Typed& x, std::vector<int64_t> axes);
+  Typed unsqueeze(const Typed& x, int64_t axis);
+  Typed squeeze(const Typed& x, int64_t axis);
+  // Part [begin, end) along an axis; INT64_MAX: to the end.
+  Typed part(const Typed& x, int64_t axis, int64_t begin, int64_t end);
+  Typed add(const Typed& x, const Typed& y) { return call("add", {x, y}); }
+  Typed subtract(const Typed& x, const Typed& y) { return call("subtract", {x, y}); }
+  Typed multiply(const Typed& x, const Typed& y) { return call("multiply", {x, y}); }
+  Typed divide(const Typed& x, const Typed& y) { return call("divide", {x, y}); }
+  // With a number of the operand's dtype on the right.
+  Typed call(std::string_view op, const Typed& x, double y) { return call(op, {x, scalar(x.dtype(), y)}); }
+
+  using Branch = std::function<std::vector<Typed>()>;
+  // As many results as each branch gives.
+  std::vector<Typed> branch(const Typed& condition, const Branch& if_true, const Branch& if_false);
+  // The carried values after the last step, then what was collected.
+  std::vector<Typed> loop(const Loop& loop);
 
   std::vector<ir::Binding> take() { return std::move(bindings_); }
 
  private:
+  struct Body {
+    std::vector<Typed> results;
+    std::vector<ir::Binding> bindings;
+  };
+
   Typed bind(ir::Expr value, StructInfo info);
+  // What `inner` appends, apart from what is there.
+  Body collect(const Branch& inner);
+  ir::Expr sequence(Body body, ir::Expr result) const;
+  Body loop_body(const Loop& loop, const std::vector<Typed>& params, const ir::VarRef& self);
 
   ir::Span span_;
   std::string name_hint_;
   std::vector<ir::Binding> bindings_;
+  size_t loop_depth_ = 0;
 };
 
 }  // namespace ingot::onnx_import

@@ -1,30 +1,40 @@
 #include "compiler/onnx/node.h"
 
 #include <algorithm>
+#include <map>
 
 #include "compiler/onnx/conversions.h"
+#include "compiler/onnx/tensor.h"
 #include "runtime/base/error.h"
 
 namespace ingot::onnx_import {
 namespace {
 
 struct Entry {
-  std::string_view name;
+  std::string_view domain, name;
   Convert convert;
 };
 
 constexpr Entry kConversions[] = {
-#define SAME(name, op) {#name, [](const Node& node) { return convert_same(node, op); }},
-#define BINARY(name, op) {#name, [](const Node& node) { return convert_binary(node, op); }},
-#define CONVERT(name, function) {#name, function},
+#define SAME(name, op) {"", #name, [](const Node& node) { return convert_same(node, op); }},
+#define BINARY(name, op) {"", #name, [](const Node& node) { return convert_binary(node, op); }},
+#define CONVERT(name, function) {"", #name, function},
+#define CONVERT_IN(domain, name, function) {domain, #name, function},
 #include "compiler/onnx/onnx_ops.def"
 };
 
 }  // namespace
 
-Convert find_conversion(std::string_view op) {
-  const auto* found = std::ranges::find(kConversions, op, &Entry::name);
-  return found == std::end(kConversions) ? nullptr : found->convert;
+std::string_view normal_domain(std::string_view domain) { return domain == "ai.onnx" ? "" : domain; }
+
+Convert find_conversion(std::string_view domain, std::string_view op) {
+  static const auto index = [] {
+    std::map<std::pair<std::string_view, std::string_view>, Convert> result;
+    for (const auto& entry : kConversions) result.emplace(std::pair(entry.domain, entry.name), entry.convert);
+    return result;
+  }();
+  const auto found = index.find({normal_domain(domain), op});
+  return found == index.end() ? nullptr : found->second;
 }
 
 const Typed& Node::input(size_t i) const {
@@ -38,15 +48,34 @@ std::vector<Typed> Node::all_inputs() const {
   return all;
 }
 
+std::optional<std::vector<int64_t>> Node::known(size_t i) const {
+  const Typed& x = input(i);
+  if (x.is_tensor() && is_float(x.dtype()))
+    fail(ErrorCode::TypeError, "input {} ({}) has dtype {}, expected int64", i, proto_->input(static_cast<int>(i)),
+         dtype_name(x.dtype()));
+  return known_integers(x);
+}
+
 std::vector<int64_t> Node::constant_integers(size_t i) const {
-  const TensorObject* tensor = input(i).constant();
-  if (tensor == nullptr)
-    fail(ErrorCode::Unsupported, "input {} ({}) must be a constant", i, proto_->input(static_cast<int>(i)));
-  const size_t count = tensor->bytes / dtype_bytes(tensor->dtype);
-  if (tensor->dtype == DType::Int64) return {tensor->elements<int64_t>(), tensor->elements<int64_t>() + count};
-  if (tensor->dtype == DType::Int32) return {tensor->elements<int32_t>(), tensor->elements<int32_t>() + count};
-  fail(ErrorCode::TypeError, "input {} ({}) has dtype {}, expected int64", i, proto_->input(static_cast<int>(i)),
-       dtype_name(tensor->dtype));
+  auto values = known(i);
+  if (!values) fail(ErrorCode::Unsupported, "input {} ({}) must be a constant", i, proto_->input(static_cast<int>(i)));
+  return *std::move(values);
+}
+
+int32_t Node::storage_type(size_t i) const {
+  if (has(i)) return input(i).stored;
+  const auto type = static_cast<int32_t>(integer("output_dtype", 0));
+  return stores_only(type) ? type : 0;
+}
+
+size_t Node::length(size_t i) const {
+  const Typed& x = input(i);
+  if (x.rank() == 0) return 1;
+  const auto known = x.dim(0).as_const();
+  if (!known)
+    fail(ErrorCode::Unsupported, "the number of elements of input {} ({}) must be known", i,
+         proto_->input(static_cast<int>(i)));
+  return static_cast<size_t>(*known);
 }
 
 const onnx::AttributeProto* Node::find(std::string_view name) const {
@@ -76,10 +105,78 @@ std::optional<std::vector<int64_t>> Node::integers(std::string_view name) const 
   return std::vector<int64_t>(attribute->ints().begin(), attribute->ints().end());
 }
 
+std::optional<std::vector<double>> Node::numbers(std::string_view name) const {
+  const auto* attribute = find(name);
+  if (attribute == nullptr) return std::nullopt;
+  return std::vector<double>(attribute->floats().begin(), attribute->floats().end());
+}
+
+std::vector<std::string> Node::texts(std::string_view name) const {
+  const auto* attribute = find(name);
+  if (attribute == nullptr) return {};
+  return {attribute->strings().begin(), attribute->strings().end()};
+}
+
+std::optional<std::vector<int64_t>> Node::integers(std::string_view name, size_t input) const {
+  if (auto attribute = integers(name)) return attribute;
+  return has(input) ? known(input) : std::nullopt;
+}
+
+const onnx::GraphProto& Node::graph(std::string_view name) const {
+  const auto* attribute = find(name);
+  if (attribute == nullptr || !attribute->has_g()) fail(ErrorCode::InvalidArgument, "attribute {} is missing", name);
+  return attribute->g();
+}
+
 int64_t Node::axis(int64_t axis, size_t rank) const {
   const auto size = static_cast<int64_t>(rank);
   if (axis < -size || axis >= size) fail(ErrorCode::IndexOutOfRange, "axis {} is outside of rank {}", axis, rank);
   return axis < 0 ? axis + size : axis;
+}
+
+StructInfo info_of(const onnx::TypeProto& type, std::string_view name,
+                   const std::function<PrimExpr(const std::string&)>& dimension) {
+  if (!type.has_tensor_type()) return object_info();
+  const auto& tensor = type.tensor_type();
+  const DType dtype = dtype_of(tensor.elem_type());
+  if (!tensor.has_shape()) return tensor_info(dtype);
+  if (static_cast<size_t>(tensor.shape().dim_size()) > kMaxRank)
+    fail(ErrorCode::ShapeMismatch, "'{}' has rank {}, {} is the most", name, tensor.shape().dim_size(), kMaxRank);
+  Dims dims;
+  for (int i = 0; i < tensor.shape().dim_size(); ++i) {
+    const auto& dim = tensor.shape().dim(i);
+    if (dim.has_dim_value() && dim.dim_value() >= 0) {
+      dims.emplace_back(dim.dim_value());
+    } else if (dim.has_dim_param() && !dim.dim_param().empty()) {
+      dims.push_back(dimension(dim.dim_param()));
+    } else {
+      dims.emplace_back(make_sym_var(fmt::format("{}_{}", name, i)));
+    }
+  }
+  return tensor_info(dtype, std::move(dims));
+}
+
+namespace {
+
+StructInfo without_dims(const onnx::TypeProto& type) {
+  if (!type.has_tensor_type()) return object_info();
+  const auto& tensor = type.tensor_type();
+  const DType dtype = dtype_of(tensor.elem_type());
+  if (!tensor.has_shape()) return tensor_info(dtype);
+  if (tensor.shape().dim_size() == 0) return tensor_info(dtype, Dims{});
+  return tensor_info(dtype, static_cast<uint32_t>(tensor.shape().dim_size()));
+}
+
+}  // namespace
+
+StructInfo element_of(const onnx::TypeProto& type) {
+  if (type.has_optional_type()) return element_of(type.optional_type().elem_type());
+  return type.has_sequence_type() ? without_dims(type.sequence_type().elem_type()) : nullptr;
+}
+
+StructInfo content_of(const onnx::TypeProto& type) {
+  if (!type.has_optional_type() || !type.optional_type().elem_type().has_tensor_type()) return nullptr;
+  return without_dims(type.optional_type().elem_type());
 }
 
 }  // namespace ingot::onnx_import

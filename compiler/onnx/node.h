@@ -11,15 +11,24 @@
 
 namespace ingot::onnx_import {
 
+// Converts graphs inside of graphs, where their names can be seen.
+class Subgraphs {
+ public:
+  virtual ~Subgraphs() = default;
+  // Appends the nodes of the graph; its inputs are these values.
+  virtual std::vector<Typed> convert(const onnx::GraphProto& graph, std::span<const Typed> inputs) = 0;
+};
+
 // One node while it is converted: its operands, attributes and the builder. Accessors throw in the words of the model:
 // "input 1 (W) is missing".
 class Node {
  public:
-  Node(const onnx::NodeProto& proto, int64_t opset, std::vector<std::optional<Typed>> inputs, GraphBuilder& builder)
-      : proto_(&proto), opset_(opset), inputs_(std::move(inputs)), builder_(&builder) {}
+  Node(const onnx::NodeProto& proto, int64_t opset, std::vector<std::optional<Typed>> inputs, GraphBuilder& builder,
+       Subgraphs& subgraphs)
+      : proto_(&proto), opset_(opset), inputs_(std::move(inputs)), builder_(&builder), subgraphs_(&subgraphs) {}
 
   std::string_view op() const { return proto_->op_type(); }
-  // The version of the operator set that the model imports.
+  // The version of the operator's set that the model imports.
   int64_t opset() const { return opset_; }
   GraphBuilder& builder() const { return *builder_; }
 
@@ -28,17 +37,34 @@ class Node {
   const Typed& input(size_t i) const;
   // All inputs, none of which may be missing.
   std::vector<Typed> all_inputs() const;
+  // Input `i` or none, as an argument of a builtin.
+  Typed input_or_none(size_t i) const { return has(i) ? input(i) : builder_->none(); }
+  // The elements of an integer input where they are known when the model is compiled.
+  std::optional<std::vector<int64_t>> known(size_t i) const;
   // The elements of an integer input that must be a constant.
   std::vector<int64_t> constant_integers(size_t i) const;
+  // How many elements input `i`, of rank 1, has; Unsupported where that is not known.
+  size_t length(size_t i) const;
+  // ONNX's number of the type that input `i`, or else attribute output_dtype, stores numbers in; 0 for usual dtypes.
+  int32_t storage_type(size_t i) const;
   size_t outputs() const { return static_cast<size_t>(proto_->output_size()); }
   // Is output `i` there and named?
   bool wants(size_t i) const { return i < outputs() && !proto_->output(static_cast<int>(i)).empty(); }
 
   const onnx::AttributeProto* find(std::string_view name) const;
   int64_t integer(std::string_view name, int64_t fallback) const;
+  bool flag(std::string_view name, bool fallback = false) const { return integer(name, fallback ? 1 : 0) != 0; }
   double number(std::string_view name, double fallback) const;
   std::string text(std::string_view name, std::string_view fallback) const;
   std::optional<std::vector<int64_t>> integers(std::string_view name) const;
+  std::optional<std::vector<double>> numbers(std::string_view name) const;
+  std::vector<std::string> texts(std::string_view name) const;
+  // A list as an attribute or, where that is not there, as the known elements of an input; nullopt: neither.
+  std::optional<std::vector<int64_t>> integers(std::string_view name, size_t input) const;
+  const onnx::GraphProto& graph(std::string_view name) const;
+  std::vector<Typed> subgraph(std::string_view name, std::span<const Typed> inputs) const {
+    return subgraphs_->convert(graph(name), inputs);
+  }
   // `axis` brought into [0, rank).
   int64_t axis(int64_t axis, size_t rank) const;
 
@@ -47,6 +73,7 @@ class Node {
   int64_t opset_;
   std::vector<std::optional<Typed>> inputs_;
   GraphBuilder* builder_;
+  Subgraphs* subgraphs_;
 };
 
 // What a node becomes: one value for each of its outputs; a missing one at the end means that the conversion does not
@@ -54,7 +81,17 @@ class Node {
 using Results = std::vector<Typed>;
 using Convert = Results (*)(const Node& node);
 
-// The conversion of an operator of the default domain; null where there is none.
-Convert find_conversion(std::string_view op);
+// "", "com.microsoft", ...: "ai.onnx" is "".
+std::string_view normal_domain(std::string_view domain);
+// The conversion of an operator; null where there is none.
+Convert find_conversion(std::string_view domain, std::string_view op);
+
+// What a type of the model says; named dimensions by `dimension`, others get fresh variables.
+StructInfo info_of(const onnx::TypeProto& type, std::string_view name,
+                   const std::function<PrimExpr(const std::string&)>& dimension);
+// What the elements of a sequence are, also of one in an optional; null for other types.
+StructInfo element_of(const onnx::TypeProto& type);
+// What the tensor in an optional is; null for other types.
+StructInfo content_of(const onnx::TypeProto& type);
 
 }  // namespace ingot::onnx_import

@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <string>
 
 #include <onnx/onnx_pb.h>
 
@@ -8,10 +9,19 @@
 namespace ingot::onnx_import {
 
 // The dtype of an ONNX element type; Unsupported, naming it, for those that the language does not have.
+// Types that only store numbers become what they are computed in: int4 int8, uint4 uint8, float8 and float4 float32.
 DType dtype_of(int32_t onnx_type);
 
+// The reverse, for dtypes that programs have.
+int32_t onnx_type_of(DType dtype);
+// Does the type only store numbers?
+bool stores_only(int32_t onnx_type);
+
 // The elements of a tensor of the model, from raw or typed fields. Throws CorruptFile where the number of elements does
-// not fit the dimensions, naming the tensor and both numbers; Unsupported for data outside of the file.
-Ref<TensorObject> read_tensor(const onnx::TensorProto& tensor);
+// not fit the dimensions, naming the tensor and both numbers. Data outside of the model's file is mapped,
+// from files inside of `folder` only: NotAllowed for links, `..` and absolute paths, and without a folder.
+Ref<TensorObject> read_tensor(const onnx::TensorProto& tensor, const std::string& folder = {});
+// All elements of a tensor of which the model names those that are not 0.
+Ref<TensorObject> read_sparse_tensor(const onnx::SparseTensorProto& tensor, const std::string& folder = {});
 
 }  // namespace ingot::onnx_import

@@ -79,10 +79,35 @@ std::string errors_table() {
   return text;
 }
 
+// One row for each line of compiler/onnx/onnx_ops.def, which is read as text: this tool is built without a compiler.
+std::string onnx_operators_table(const std::filesystem::path& root) {
+  std::ifstream file(root / "compiler/onnx/onnx_ops.def");
+  if (!file) fail(ErrorCode::Io, "{}: there is no compiler/onnx/onnx_ops.def", root.string());
+  std::string text = "| operator | domain | opsets from | notes |\n|---|---|---|---|\n";
+  for (std::string line; std::getline(file, line);) {
+    const size_t open = line.find('('), comment = line.find("  // ");
+    if (line.starts_with("//") || line.starts_with('#') || open == std::string::npos || comment == std::string::npos)
+      continue;
+    std::string name = line.substr(open + 1);
+    std::string domain;
+    if (line.starts_with("CONVERT_IN(")) {
+      domain = name.substr(1, name.find('"', 1) - 1);
+      name.erase(0, name.find(", ") + 2);
+    }
+    name.erase(name.find(','));
+    const std::string remark = line.substr(comment + 5);
+    const size_t semicolon = remark.find("; ");
+    text += fmt::format("| {} | {} | {} | {} |\n", name, domain, remark.substr(0, semicolon),
+                        semicolon == std::string::npos ? "" : remark.substr(semicolon + 2));
+  }
+  return text;
+}
+
 std::string generate(std::string_view name, const std::string& page) {
   if (name == "opcodes") return opcodes_table();
   if (name == "builtins") return builtins_table();
   if (name == "errors") return errors_table();
+  if (name == "onnx_operators") return onnx_operators_table(std::filesystem::path(page).parent_path() / "..");
   fail(ErrorCode::InvalidArgument, "{}: there is no generated part '{}'", page, name);
 }
 

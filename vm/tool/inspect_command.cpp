@@ -95,6 +95,7 @@ Tool::Command configure_inspect(CLI::App& command, const Sources& sources) {
   command.add_option("--cpu", options->load.cpu, "at most this instruction set");
   command.add_flag("--json", options->json, "print JSON");
   return [options, &sources] {
+    if (sources.inspect && sources.inspect(options->file, options->json)) return 0;
     const std::string text = sources.load(options->file, options->load).describe(options->dims);
     if (options->json) {
       print_line(text);

@@ -15,6 +15,9 @@ namespace ingot::tool {
 struct Sources {
   std::function<api::Executable(const std::string& path, const api::LoadOptions&)> load;
   std::function<vm::Program(const std::string& path)> program;  // not verified
+  // Prints what is in a file that is no executable, as JSON or for people, and gives true; false for executables. May
+  // be empty.
+  std::function<bool(const std::string& path, bool json)> inspect = {};
 };
 Sources executable_sources();
 

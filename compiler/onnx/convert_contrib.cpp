@@ -1,0 +1,151 @@
+#include "compiler/onnx/conversions.h"
+#include "compiler/onnx/tensor.h"
+#include "runtime/base/error.h"
+#include "runtime/symbolic/simplify.h"
+
+// Operators of com.microsoft that exporters emit.
+namespace ingot::onnx_import {
+namespace {
+
+// The last two dimensions exchanged.
+Typed transposed(GraphBuilder& b, const Typed& x) {
+  std::vector<int64_t> axes;
+  for (size_t d = 0; d < x.rank(); ++d) axes.push_back(static_cast<int64_t>(d));
+  if (axes.size() >= 2) std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
+  return b.transpose(x, axes);
+}
+
+Typed normalized(const Node& node, const Typed& x, const std::optional<Typed>& scale, const std::optional<Typed>& shift,
+                 bool centred, Typed* mean_out = nullptr, Typed* inverse_out = nullptr) {
+  auto& b = node.builder();
+  const ir::Attrs along = {{"axis", std::vector<int64_t>{-1}}, {"keepdims", true}};
+  const Typed mean = b.call("mean", {x}, along);
+  const Typed middle = centred ? b.subtract(x, mean) : x;
+  const Typed square = b.call("mean", {b.multiply(middle, middle)}, along);
+  const Typed inverse = b.call("rsqrt", {b.call("add", square, node.number("epsilon", centred ? 1e-12 : 1e-5))});
+  Typed result = b.multiply(middle, inverse);
+  if (scale) result = b.multiply(result, *scale);
+  if (shift) result = b.add(result, *shift);
+  if (mean_out != nullptr) *mean_out = mean;
+  if (inverse_out != nullptr) *inverse_out = inverse;
+  return result;
+}
+
+std::optional<Typed> optional(const Node& node, size_t i) {
+  return node.has(i) ? std::optional(node.input(i)) : std::nullopt;
+}
+
+}  // namespace
+
+Results convert_fused_mat_mul(const Node& node) {
+  auto& b = node.builder();
+  if (node.flag("transBatchA") || node.flag("transBatchB")) fail(ErrorCode::Unsupported, "transBatchA and transBatchB");
+  const Typed x = node.flag("transA") ? transposed(b, node.input(0)) : node.input(0);
+  const Typed y = node.flag("transB") ? transposed(b, node.input(1)) : node.input(1);
+  const Typed product = b.call("matmul", {x, y});
+  const double alpha = node.number("alpha", 1);
+  return {alpha == 1 ? product : b.call("multiply", product, alpha)};
+}
+
+Results convert_bias_gelu(const Node& node) {
+  auto& b = node.builder();
+  return {b.call("gelu", {b.add(node.input(0), node.input(1))})};
+}
+
+Results convert_fast_gelu(const Node& node) {
+  auto& b = node.builder();
+  return {b.call("gelu_tanh", {node.has(1) ? b.add(node.input(0), node.input(1)) : node.input(0)})};
+}
+
+Results convert_ms_gelu(const Node& node) { return convert_same(node, "gelu"); }
+
+Results convert_quick_gelu(const Node& node) {
+  auto& b = node.builder();
+  const Typed& x = node.input(0);
+  return {b.multiply(x, b.call("sigmoid", {b.call("multiply", x, node.number("alpha", 1.702))}))};
+}
+
+namespace {
+
+Results skip_normalization(const Node& node, bool centred) {
+  auto& b = node.builder();
+  Typed sum = b.add(node.input(0), node.input(1));
+  const size_t bias = centred ? 4 : 3;
+  if (node.has(bias)) sum = b.add(sum, node.input(bias));
+  Typed mean, inverse;
+  const Typed result =
+      normalized(node, sum, node.input(2), centred ? optional(node, 3) : std::nullopt, centred, &mean, &inverse);
+  return {result, mean, inverse, sum};
+}
+
+}  // namespace
+
+Results convert_skip_layer_normalization(const Node& node) { return skip_normalization(node, true); }
+Results convert_skip_simplified_layer_normalization(const Node& node) { return skip_normalization(node, false); }
+
+Results convert_embed_layer_normalization(const Node& node) {
+  auto& b = node.builder();
+  const Typed& ids = node.input(0);
+  const auto rows = [&](size_t table, const Typed& places) {
+    return b.call("take", {node.input(table), places}, {{"axis", int64_t{0}}});
+  };
+  Typed sum = rows(2, ids);
+  Typed place;
+  if (node.has(8)) {
+    place = node.input(8);
+  } else {
+    const PrimExpr& count = ids.dim(1);
+    place = b.call("arange", {Typed{std::make_shared<ir::PrimValue>(count, b.span()), prim_info(DType::Int64, count)}});
+  }
+  sum = b.add(sum, rows(3, place));
+  if (node.has(1) && node.has(4)) sum = b.add(sum, rows(4, node.input(1)));
+  const Typed result = normalized(node, sum, optional(node, 5), optional(node, 6), true);
+  const Typed lengths =
+      node.has(7) ? b.cast(b.call("sum", {b.cast(node.input(7), DType::Int32)}, {{"axis", std::vector<int64_t>{1}}}),
+                           DType::Int32)
+                  : b.call("full", {b.scalar(DType::Int32, 0), b.shape({ids.dim(0)})});
+  return {result, lengths, sum};
+}
+
+// Weights of 2, 4 or 8 bits in blocks along K, each with a scale and, perhaps, a zero point.
+Results convert_mat_mul_n_bits(const Node& node) {
+  auto& b = node.builder();
+  const Typed& x = node.input(0);
+  const int64_t bits = node.integer("bits", 4), block = node.integer("block_size", 32);
+  const int64_t rows = node.integer("N", 0), columns = node.integer("K", 0);
+  if ((bits != 2 && bits != 4 && bits != 8) || block < 1 || rows < 1 || columns < 1)
+    fail(ErrorCode::InvalidArgument, "{} bits, blocks of {}, {} x {} weights", bits, block, rows, columns);
+  const int64_t per_byte = 8 / bits, blocks = (columns + block - 1) / block;
+  // The parts of each byte side by side, the lowest first.
+  const auto unpacked = [&](const Typed& bytes) {
+    if (per_byte == 1) return bytes;
+    std::vector<Typed> parts;
+    for (int64_t i = 0; i < per_byte; ++i) {
+      const Typed moved = b.call("right_shift", bytes, static_cast<double>(i * bits));
+      parts.push_back(b.unsqueeze(b.call("bitwise_and", moved, static_cast<double>((1 << bits) - 1)),
+                                  static_cast<int64_t>(bytes.rank())));
+    }
+    return b.call_tuple("concat", parts, {{"axis", static_cast<int64_t>(bytes.rank())}});
+  };
+  const Typed flat = b.reshape(node.input(1), {PrimExpr(rows), PrimExpr(blocks), PrimExpr(block / per_byte)});
+  const Typed whole = b.reshape(unpacked(flat), {PrimExpr(rows), PrimExpr(blocks), PrimExpr(block)});
+  const Typed scale = b.reshape(node.input(2), {PrimExpr(rows), PrimExpr(blocks), PrimExpr(1)});
+  Typed zero = b.scalar(x.dtype(), static_cast<double>(1 << (bits - 1)));
+  if (node.has(3)) {
+    const Typed& given = node.input(3);
+    if (is_float(given.dtype())) {
+      zero = b.reshape(given, {PrimExpr(rows), PrimExpr(blocks), PrimExpr(1)});
+    } else {
+      const int64_t bytes = (blocks + per_byte - 1) / per_byte;
+      const Typed wide = b.reshape(unpacked(b.reshape(given, {PrimExpr(rows), PrimExpr(bytes)})),
+                                   {PrimExpr(rows), PrimExpr(bytes * per_byte)});
+      zero = b.cast(b.unsqueeze(b.part(wide, 1, 0, blocks), 2), x.dtype());
+    }
+  }
+  const Typed values = b.multiply(b.subtract(b.cast(whole, x.dtype()), zero), b.cast(scale, x.dtype()));
+  const Typed weight = b.part(b.reshape(values, {PrimExpr(rows), PrimExpr(blocks * block)}), 1, 0, columns);
+  const Typed product = b.call("matmul", {x, weight}, {{"transpose_b", true}});
+  return {node.has(5) ? b.add(product, node.input(5)) : product};
+}
+
+}  // namespace ingot::onnx_import

@@ -1,0 +1,70 @@
+#pragma once
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "compiler/onnx/node.h"
+
+namespace ingot::onnx_import {
+
+// Walks graphs, and graphs and functions inside of them, and has each node converted. Names are looked up from the
+// innermost graph outwards; those of a model-local function see nothing outside of it.
+class GraphImporter final : public Subgraphs {
+ public:
+  // The model outlives the importer. Throws Unsupported with everything that has no conversion, in one report.
+  GraphImporter(const onnx::ModelProto& model, std::shared_ptr<const ir::Source> source, std::string folder);
+
+  GraphBuilder& builder() { return builder_; }
+  ir::Span span(std::string node) const;
+  // The variable of a named dimension.
+  SymVar dimension(const std::string& name);
+
+  void define(const std::string& name, Typed value);
+  bool defined(const std::string& name) const { return scopes_.back().values.contains(name); }
+  // Initializers, then nodes, in the scope at hand; gives the outputs.
+  std::vector<Typed> run(const onnx::GraphProto& graph);
+  void initializers(const onnx::GraphProto& graph);
+
+  std::vector<Typed> convert(const onnx::GraphProto& graph, std::span<const Typed> inputs) override;
+
+ private:
+  using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+  struct Scope {
+    std::unordered_map<std::string, Typed> values;
+    std::unordered_set<std::string> missing;  // outputs that a conversion did not give, optional inputs not given
+    const Nodes* nodes = nullptr;
+    const onnx::GraphProto* graph = nullptr;
+    bool function = false;
+  };
+  using Opsets = std::map<std::string, int64_t, std::less<>>;
+
+  static std::string describe(const onnx::NodeProto& node, int index);
+  static std::string function_key(std::string_view domain, std::string_view name);
+  void read_opsets(const onnx::ModelProto& model);
+  void find_missing(const Nodes& nodes, const std::string& where,
+                    std::map<std::string, std::vector<std::string>>& missing, size_t depth) const;
+  int64_t opset(std::string_view domain) const;
+  void nodes(const Nodes& nodes);
+  void node(const onnx::NodeProto& proto, int index);
+  std::vector<Typed> call_function(const onnx::NodeProto& node, const onnx::FunctionProto& function,
+                                   std::vector<std::optional<Typed>> inputs);
+  std::vector<Typed> gradient(const onnx::NodeProto& node, int index);
+  onnx::NodeProto resolved(const onnx::NodeProto& node) const;
+  std::optional<Typed> find(const std::string& name) const;
+  Typed value(const std::string& name) const;
+  Typed refined(const std::string& name, Typed value);
+
+  std::shared_ptr<const ir::Source> source_;
+  std::string folder_;
+  GraphBuilder builder_;
+  Opsets opsets_;
+  std::vector<Scope> scopes_;
+  std::unordered_map<std::string, const onnx::FunctionProto*> functions_;
+  std::vector<std::string> active_functions_;
+  std::map<std::string, const onnx::AttributeProto*, std::less<>> attributes_;  // of the function at hand
+  std::unordered_map<std::string, SymVar> dims_;
+};
+
+}  // namespace ingot::onnx_import

@@ -1,0 +1,146 @@
+#!/usr/bin/python3
+"""Models made here through the tool: what it accepts, and what it says about models that are wrong.
+
+usage: import_test.py INGOT
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+TOOL = sys.argv[1]
+FLOAT = TensorProto.FLOAT
+failures = []
+
+
+def value(name, shape=(2,), dtype=FLOAT):
+    return helper.make_tensor_value_info(name, dtype, shape)
+
+
+def model(nodes, inputs, outputs, initializers=(), opset=17, functions=(), domains=()):
+    graph = helper.make_graph(nodes, "g", inputs, outputs, list(initializers))
+    imports = [helper.make_opsetid("", opset), *(helper.make_opsetid(d, 1) for d in domains)]
+    return helper.make_model(graph, opset_imports=imports, functions=list(functions))
+
+
+def tool(folder, proto, *words, name="m.onnx"):
+    """Exit code, standard output and standard error of `ingot WORDS m.onnx`."""
+    path = pathlib.Path(folder) / name
+    path.write_bytes(proto.SerializeToString())
+    done = subprocess.run([TOOL, words[0], str(path), *words[1:]], capture_output=True, text=True, errors="replace",
+                          timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+def check(title, good, seen):
+    if not good:
+        failures.append(title)
+        print(f"FAILED {title}: {str(seen)[:1000]}")
+
+
+def refused(title, folder, proto, *texts, code=1):
+    result = tool(folder, proto, "compile")
+    check(title, result[0] == code and all(text in result[2] for text in texts), result)
+
+
+def errors(folder):
+    x, y = value("x"), value("y")
+    node = helper.make_node
+    both = model([node("Foo", ["x"], ["a"], name="f"), node("If", ["c"], ["y"],
+                  then_branch=helper.make_graph([node("Bar", ["x"], ["t"])], "t", [], [value("t")]),
+                  else_branch=helper.make_graph([node("Relu", ["x"], ["e"])], "e", [], [value("e")]))],
+                 [x, value("c", (), TensorProto.BOOL)], [y])
+    refused("all unsupported operators in one report", folder, both, "error[Unsupported]", "2 operators are not supported",
+            "Foo: node #0 'f'", "Bar: node node #1 (If) #0")
+    refused("a name that nothing defines", folder, model([node("Relu", ["z"], ["y"])], [x], [y]),
+            "error[InvalidArgument]", "node #0 (Relu): 'z' is not defined by an input, an initializer or a node")
+    refused("a name defined twice", folder, model([node("Relu", ["x"], ["y"]), node("Abs", ["x"], ["y"])], [x], [y]),
+            "node #1 (Abs): the name 'y' is defined twice")
+    refused("a cycle", folder, model([node("Add", ["x", "b"], ["a"]), node("Relu", ["a"], ["b"])], [x], [value("b")]),
+            "node #0 (Add): 'b' is used before node #1 (Relu) gives it")
+    refused("a missing input", folder, model([node("Add", ["x"], ["y"])], [x], [y]), "node #0 (Add)", "input 1 is missing")
+    refused("shapes that do not fit", folder,
+            model([node("MatMul", ["x", "w"], ["y"], name="product")], [value("x", (2, 3)), value("w", (4, 5))],
+                  [value("y", None)]), "error[ShapeMismatch]", "node #0 'product' (MatMul)", "3", "4")
+    refused("an opset of the future", folder, model([node("Relu", ["x"], ["y"])], [x], [y], opset=99), "opset 99")
+    loops = helper.make_function("mine", "F", ["a"], ["b"], [node("F", ["a"], ["b"], domain="mine")],
+                                 [helper.make_opsetid("", 17), helper.make_opsetid("mine", 1)])
+    refused("a function that calls itself", folder,
+            model([node("F", ["x"], ["y"], domain="mine")], [x], [y], functions=[loops], domains=["mine"]),
+            "the function 'F' calls itself")
+    inner = helper.make_graph([node("Relu", ["x"], ["r"])], "g", [], [value("r")])
+    for _ in range(1000):
+        inner = helper.make_graph([node("If", ["c"], ["r"], then_branch=inner, else_branch=helper.make_graph(
+            [node("Abs", ["x"], ["r"])], "e", [], [value("r")]))], "g", [], [value("r")])
+    deep = onnx.ModelProto()
+    deep.CopyFrom(model(list(inner.node), [x, value("c", (), TensorProto.BOOL)], [value("r")]))
+    refused("graphs nested 1000 deep", folder, deep, "nested more than 200 deep")
+
+
+def external(folder):
+    node = helper.make_node
+    data = np.arange(6, dtype=np.float32)
+    (pathlib.Path(folder) / "w.bin").write_bytes(b"\0" * 64 + data.tobytes())
+
+    def with_data(location, offset=64, length=24):
+        tensor = TensorProto(name="w", data_type=FLOAT, dims=[6], data_location=TensorProto.EXTERNAL)
+        for key, text in (("location", location), ("offset", str(offset)), ("length", str(length))):
+            tensor.external_data.add(key=key, value=text)
+        return model([node("Add", ["x", "w"], ["y"])], [value("x", (6,))], [value("y", (6,))], [tensor])
+
+    result = tool(folder, with_data("w.bin"), "run", "--input", "x=6xf32=1 1 1 1 1 1")
+    check("external data", result[:2] == (0, "6xf32=1 2 3 4 5 6\n"), result)
+    refused("external data that ends early", folder, with_data("w.bin", offset=80), "error[CorruptFile]", "it has 88", code=3)
+    for place in ("../w.bin", "/etc/passwd", ""):
+        refused(f"external data at '{place}'", folder, with_data(place), "error[NotAllowed]")
+    link = pathlib.Path(folder) / "link.bin"
+    link.symlink_to("w.bin")
+    refused("external data behind a link", folder, with_data("link.bin"), "error[NotAllowed]", "link")
+
+
+def shapes(folder):
+    node = helper.make_node
+    shape = model([node("Shape", ["x"], ["s"]), node("Gather", ["s", "one"], ["c"]), node("Unsqueeze", ["c", "zero"], ["d"]),
+                   node("Concat", ["minus", "d"], ["t"], axis=0), node("Reshape", ["x", "t"], ["y"])],
+                  [value("x", ("n", "m", 2))], [value("y", None)],
+                  [numpy_helper.from_array(np.array(v, dtype=np.int64), k)
+                   for k, v in (("one", 1), ("zero", [0]), ("minus", [-1]))])
+    result = tool(folder, shape, "run", "--input", "x=1x2x2xf32=1 2 3 4")
+    check("shape arithmetic", result[:2] == (0, "2x2xf32=1 2 3 4\n"), result)
+    result = tool(folder, shape, "opt", "--passes=eliminate_dead,legalize")
+    check("shape arithmetic costs nothing", result[0] == 0 and "call_tir" not in result[1] and "builtin" not in result[1],
+          result)
+    result = tool(folder, shape, "opt", "--shape", "x:1x2x2")
+    check("--shape fixes dimensions", "Tensor[(1, 2, 2), float32]" in result[1], result)
+    result = tool(folder, shape, "inspect")
+    check("inspect", "input     x: Tensor[(n, m, 2), float32]" in result[1] and "1 Reshape" in result[1], result)
+
+
+def sizes(folder):
+    node = helper.make_node
+    count = 100_000
+    chain = model([node("Relu" if i % 2 else "Neg", [f"v{i}"], [f"v{i + 1}"]) for i in range(count)], [value("v0")],
+                  [value(f"v{count}")])
+    start = time.monotonic()
+    result = tool(folder, chain, "opt", "--passes=normalize")
+    check("10^5 nodes", result[0] == 0 and time.monotonic() - start < 60, (result[0], result[2], time.monotonic() - start))
+    many = model([node("Relu", ["x0"], ["y"])], [value(f"x{i}") for i in range(count)], [value("y")])
+    start = time.monotonic()
+    result = tool(folder, many, "compile")
+    check("10^5 inputs", result[0] in (0, 1) and time.monotonic() - start < 60, (result, time.monotonic() - start))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        for part in (errors, external, shapes, sizes):
+            part(folder)
+    print(f"{len(failures)} failures")
+    return 1 if failures else 0
+
+
+sys.exit(main())
