@@ -162,7 +162,7 @@ std::vector<Typed> GraphBuilder::loop(const Loop& loop) {
   --loop_depth_;
   bindings_.push_back({self,
                        std::make_shared<ir::Function>(std::move(params), std::move(body), tuple_info(result_infos),
-                                                      true, ir::Attrs{}, span_),
+                                                      true, ir::Attrs{{"force_pure", true}}, span_),
                        nullptr, span_});
   std::vector<ir::Expr> args = {scalar(DType::Int64, 0).expr,
                                 loop.condition ? loop.condition->expr : scalar(DType::Bool, 1).expr};
