@@ -5,6 +5,7 @@
 #include "runtime/base/error.h"
 #include "runtime/tir/expr_ops.h"
 #include "runtime/tir/program.h"
+#include "runtime/tir/totality.h"
 #include "runtime/tir/vectorize.h"
 
 namespace ingot::tir {
@@ -17,19 +18,6 @@ struct Operand {
   bool temporary = false;
   bool alias = false;
 };
-
-bool divides_integers(const NestExpr& expr) {
-  switch (expr.op) {
-    case ExprOp::Div:
-    case ExprOp::Mod:
-    case ExprOp::FloorDiv:
-    case ExprOp::FloorMod:
-    case ExprOp::Pow:
-      return is_integer(expr.dtype);
-    default:
-      return false;
-  }
-}
 
 // Rough cost of a step per lane, for the distance of polls.
 uint32_t step_cost(const NestExpr& expr) {
@@ -167,36 +155,7 @@ class Compiler {
     return lane_index(place.indices, place.proved ? std::vector<int64_t>{} : nest_.buffers[place.buffer].dims);
   }
 
-  // Whether the value of an index expression always fits, so that it may wrap on the way.
-  bool fits(const PrimExpr& expr) const {
-    const Range range = range_of(expr, facts_);
-    return range.least != INT64_MIN && range.greatest != INT64_MAX;
-  }
-
-  // Has a value wherever its variables have one.
-  bool is_total(const PrimExpr& expr) const {
-    if (expr.op() == PrimOp::Const || expr.op() == PrimOp::Var) return true;
-    const bool divides = expr.op() == PrimOp::FloorDiv || expr.op() == PrimOp::FloorMod;
-    if (divides && expr.operands()[1].as_const().value_or(0) == 0) return false;
-    return fits(expr) && std::ranges::all_of(expr.operands(), [&](const PrimExpr& part) { return is_total(part); });
-  }
-
-  // The access cannot fault anywhere in the loops around it.
-  bool is_total(const Place& place) const {
-    if (!place.proved || place.guarded) return false;
-    const LinearParts parts = linear_parts(place.indices[0]);
-    return !parts.rest || is_total(parts.rest);
-  }
-
   // Expressions.
-
-  // Cannot fault, whether or not its value is asked for.
-  bool is_safe(const NestExpr& expr) const {
-    if (divides_integers(expr)) return false;
-    if (expr.op == ExprOp::Load && !is_total(expr.place)) return false;
-    if (expr.op == ExprOp::Index && !is_total(expr.index)) return false;
-    return std::ranges::all_of(expr.operands, [&](const NestExprRef& operand) { return is_safe(*operand); });
-  }
 
   // Has one value during the whole vector loop.
   bool is_fixed(const NestExpr& expr) const {
@@ -240,7 +199,7 @@ class Compiler {
 
   Operand expression(const NestExpr& expr) {
     if (expr.op == ExprOp::Const) return constant(expr);
-    if (before_ && is_fixed(expr) && is_safe(expr)) return hoisted(expr);
+    if (before_ && is_fixed(expr) && totality_.is_safe(expr)) return hoisted(expr);
     switch (expr.op) {
       case ExprOp::Index:
         return index(expr.index);
@@ -249,14 +208,14 @@ class Compiler {
       case ExprOp::Load:
         return load(expr);
       case ExprOp::Select:
-        return is_safe(*expr.operands[1]) && is_safe(*expr.operands[2]) ? blend(expr) : choose(expr);
+        return totality_.is_safe(*expr.operands[1]) && totality_.is_safe(*expr.operands[2]) ? blend(expr) : choose(expr);
       default:
         return operation(expr);
     }
   }
 
   Operand index(const PrimExpr& expr) {
-    const LinearPosition* position = fits(expr) ? linear_position(0, expr) : nullptr;
+    const LinearPosition* position = totality_.fits(expr) ? linear_position(0, expr) : nullptr;
     if (!position) return lane_index({expr}, {});
     const Operand to = temporary();
     Step& step = emit(run_linear_index);
@@ -455,6 +414,7 @@ class Compiler {
   std::unordered_map<const SymVarNode*, uint32_t> slots_;
   std::unordered_map<const LetVar*, Operand> lets_;
   Assumptions facts_;
+  Totality totality_{facts_};
 
   // Of the vector loop that is being compiled.
   const VectorPlan* plan_ = nullptr;

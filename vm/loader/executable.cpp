@@ -40,7 +40,7 @@ struct Executable::Impl {
     }
   }
 
-  PlanContext context() { return {&program, &linked, cpu, threads.get(), &packs, options.kernels}; }
+  PlanContext context() { return {&program, &linked, cpu, threads.get(), &packs, options.jit, options.kernels}; }
 
   std::shared_ptr<const FunctionPlan> plan(uint32_t function, std::span<const int64_t> dims, size_t memory_limit) {
     const auto found = plans.find(function);
@@ -137,7 +137,7 @@ std::shared_ptr<const PreparedKernel> Executable::prepare(uint32_t kernel,
     return std::make_shared<const PreparedKernel>(
         prepare_kernel({&call, operands.first(call.inputs), operands.subspan(call.inputs), impl_->cpu,
                         impl_->threads.get(), &impl_->packs},
-                       impl_->options.kernels));
+                       variant_of(call, impl_->options.jit, impl_->options.kernels)));
   };
   return impl_->kernels.get(key, make);
 }

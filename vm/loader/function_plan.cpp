@@ -105,7 +105,7 @@ class Planner {
         const std::span<const OperandSpec> all(specs);
         PreparedKernel prepared = prepare_kernel(
             {&call, all.first(call.inputs), all.subspan(call.inputs), context_.cpu, context_.threads, context_.packs},
-            context_.variant);
+            variant_of(call, context_.jit, context_.variant));
         plan_->kernels[k].kernel = std::move(prepared.kernel);
         plan_->kernels[k].variant = prepared.variant;
         plan_->kernels[k].inputs = call.inputs;

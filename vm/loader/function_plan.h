@@ -64,8 +64,13 @@ struct PlanContext {
   Cpu cpu;
   ThreadTeam* threads;  // may be null
   PackCache* packs;
+  bool jit;
   std::string_view variant;  // of kernels; empty: the best
 };
+// The variant to ask prepare_kernel for: without permission to generate code, PrimFuncs are interpreted.
+inline std::string_view variant_of(const KernelCall& call, bool jit, std::string_view variant) {
+  return !jit && variant.empty() && call.contract == Contract::prim_func ? "interpreter" : variant;
+}
 
 // Throws ShapeMismatch where dimensions are negative, overflow, or do not fit a view, ResourceExhausted where sizes
 // overflow or a tensor of the arena takes more than `memory_limit` bytes, and what preparing throws, but for errors of

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/tir/builder.h"
+
 namespace ingot::test {
 namespace {
 
@@ -194,6 +196,36 @@ KernelCase binary_add_case(Numbers& numbers) {
   return c;
 }
 
+// A chain over rows with a bias, or the sums of rows; tests/runtime/jit and tests/runtime/tir compare far more.
+KernelCase prim_func_case(Numbers& numbers) {
+  const int64_t rows = numbers.pick({1, 2, 7, 40}), columns = numbers.pick({1, 7, 8, 9, 16, 17, 100});
+  const bool sums = numbers.chance(30);
+  const PrimExpr n = make_sym_var("n"), m = make_sym_var("m");
+  tir::FuncBuilder f("f");
+  const auto x = f.input("x", DType::Float32, {n, m}), bias = f.input("bias", DType::Float32, {m});
+  const auto element = [&](const PrimExpr& i, const PrimExpr& k) {
+    const auto scaled = tir::binary(tir::ExprOp::Mul, f.load(x, {i, k}), tir::constant(DType::Float32, 1.5));
+    return tir::unary(tir::ExprOp::Tanh, tir::binary(tir::ExprOp::Add, scaled, f.load(bias, {k})));
+  };
+  std::vector<PrimExpr> dims = {n};
+  if (!sums) dims.push_back(m);
+  const auto y = f.output("y", DType::Float32, dims);
+  if (sums) {
+    f.reduce(y, tir::ExprOp::Add, tir::constant(DType::Float32, 0), {m},
+             [&](const tir::Indices& i, const tir::Indices& k) { return element(i[0], k[0]); });
+  } else {
+    f.compute(y, [&](const tir::Indices& i) { return element(i[0], i[1]); });
+  }
+  KernelCase c;
+  c.call.contract = Contract::prim_func;
+  c.call.prim_func = std::make_shared<const tir::PrimFunc>(f.finish());
+  c.inputs = {numbers.operand({rows, columns}), numbers.operand({columns})};
+  c.output.dims = {rows};
+  if (!sums) c.output.dims.push_back(columns);
+  c.cpu = std::min(numbers.chance(50) ? Cpu::Avx2 : Cpu::Avx512, detect_cpu());
+  return c;
+}
+
 }  // namespace
 
 const std::map<Contract, CaseGenerator>& case_generators() {
@@ -202,7 +234,7 @@ const std::map<Contract, CaseGenerator>& case_generators() {
       {Contract::pool2d, {pool2d_case, 600}},         {Contract::lrn, {lrn_case, 300}},
       {Contract::concat, {concat_case, 300}},         {Contract::reorder, {reorder_case, 200}},
       {Contract::softmax, {softmax_case, 200}},       {Contract::scale_shift, {scale_shift_case, 120}},
-      {Contract::binary_add, {binary_add_case, 120}},
+      {Contract::binary_add, {binary_add_case, 120}}, {Contract::prim_func, {prim_func_case, 100}},
   };
   return kGenerators;
 }

@@ -1,0 +1,74 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runtime/base/cpu.h"
+#include "runtime/jit/code_memory.h"
+#include "runtime/jit/frame.h"
+#include "runtime/parallel/thread_team.h"
+#include "runtime/tir/interpreter.h"
+#include "runtime/tir/nest.h"
+
+namespace ingot::jit {
+
+// A PrimFunc as machine code, for concrete dimensions. Immutable; `run` may be called by many threads at once, each
+// with scratch of its own.
+class CompiledFunc {
+ public:
+  CompiledFunc() = default;
+  // nullptr where the generator does not take the function, or the CPU or the system do not let it: the interpreter
+  // runs everything. Otherwise as tir::Interpreter, whose meaning this has: exactly, but for reductions, whose order
+  // may change, and for the functions of vector_math.h.
+  static std::unique_ptr<const CompiledFunc> compile(const tir::PrimFunc& func,
+                                                     std::span<const std::vector<int64_t>> dims,
+                                                     std::span<const int64_t> scalars, Cpu cpu, int threads);
+
+  // Bytes for temporaries, aligned to 64.
+  size_t scratch_bytes() const { return scratch_bytes_; }
+  uint64_t work() const { return work_; }
+  tir::RunStatus run(std::span<std::byte* const> buffers, std::span<const void* const> scalar_payloads,
+                     std::byte* scratch, const ThreadTeam* team, tir::PollPoint poll) const noexcept;
+  size_t code_bytes() const { return code_ ? code_->bytes() : 0; }
+  Cpu cpu() const { return cpu_; }
+
+ private:
+  // One statement of the function's body.
+  struct Stage {
+    size_t entry = 0;
+    size_t aligned_entry = 0;  // where large outputs are aligned to 64 bytes: stores bypass the caches
+    int64_t extent = 1;        // of its loop
+    int64_t chunk = 1;         // iterations between two polls
+    int64_t grain = 1;         // begin must be a multiple
+    bool parallel = false;
+  };
+  struct Temporary {
+    size_t offset;
+    bool per_thread;
+  };
+  struct Scalar {
+    DType dtype;
+    std::optional<int64_t> expected;
+  };
+  struct Share;
+  class StageCompiler;
+
+  void run_range(const Stage& stage, Share& share, int64_t begin, int64_t end) const;
+
+  std::optional<CodeMemory> code_;
+  Cpu cpu_ = Cpu::Any;
+  std::vector<Stage> stages_;
+  std::vector<Temporary> temporaries_;  // the buffers that are no parameters
+  std::vector<size_t> temporary_bytes_;
+  std::vector<std::pair<tir::BufferId, size_t>> zero_fill_;
+  std::vector<Scalar> scalars_;
+  std::vector<tir::BufferId> large_;  // outputs
+  size_t params_ = 0;
+  size_t tables_ = 0, table_bytes_ = 0;  // buffer addresses, one table for each thread
+  int threads_ = 1;
+  size_t scratch_bytes_ = 0;
+  uint64_t work_ = 1;
+};
+
+}  // namespace ingot::jit

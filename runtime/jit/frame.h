@@ -1,0 +1,16 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace ingot::jit {
+
+// What generated code is called with. One for each thread.
+struct Frame {
+  std::byte* const* buffers;
+  const void* const* scalars;
+  int64_t begin, end;  // of the outermost loop
+  uint64_t fault;      // a Fault
+};
+using Entry = void (*)(Frame*);
+
+}  // namespace ingot::jit

@@ -1,0 +1,22 @@
+#pragma once
+#include <optional>
+
+#include "runtime/tir/vectorize.h"
+
+namespace ingot::jit {
+
+// How a loop is run many iterations at once.
+struct LaneLoop {
+  tir::VectorPlan plan;
+  uint8_t lanes = 1;  // elements of a register
+  unsigned jam = 1;   // registers of one step
+};
+
+// Should this loop have its iterations in lanes, rather than one inside of it or none? `lanes`: how many 4-byte
+// elements a register has.
+std::optional<LaneLoop> choose_lanes(const tir::NestLoop& loop, uint8_t lanes);
+
+// May iterations run in any order, several at a time?
+bool is_independent(const tir::NestLoop& loop);
+
+}  // namespace ingot::jit

@@ -1,0 +1,415 @@
+#include "runtime/jit/lowering.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "runtime/base/convert.h"
+
+namespace ingot::jit {
+
+using tir::ExprOp;
+using tir::NestExpr;
+using tir::NestIf;
+using tir::NestLet;
+using tir::NestLoop;
+using tir::NestStmt;
+using tir::NestStore;
+using tir::Place;
+
+Lowering::Lowering(const tir::Nest& nest, Function& function, Cpu cpu, uint8_t lanes,
+                   const std::unordered_set<tir::BufferId>& stream)
+    : nest_(nest), function_(function), b_(function), arithmetic_(b_, function, cpu), lanes_(lanes), stream_(stream) {
+  around_.push_back({{}, false});
+}
+
+int64_t Lowering::run(const NestStmt& stmt, bool ranged) {
+  if (const auto* loop = std::get_if<NestLoop>(&stmt.node)) {
+    statement(*loop, ranged);
+  } else {
+    std::visit(
+        [&](const auto& node) {
+          if constexpr (!std::same_as<std::decay_t<decltype(node)>, NestLoop>) statement(node);
+        },
+        stmt.node);
+  }
+  return grain_;
+}
+
+void Lowering::enter(const Statements& list, bool may_not_run) {
+  Around around{{}, may_not_run};
+  tir::for_each_place(list, [&](const Place& place, bool is_store) {
+    if (is_store) around.stored.insert(place.buffer);
+  });
+  for (const tir::BufferId buffer : around.stored) b_.forget(buffer);
+  around_.push_back(std::move(around));
+}
+
+void Lowering::leave() {
+  for (const tir::BufferId buffer : around_.back().stored) b_.forget(buffer);
+  around_.pop_back();
+}
+
+uint16_t Lowering::least_level(tir::BufferId buffer) const {
+  for (size_t level = around_.size(); level-- > 0;)
+    if (around_[level].may_not_run || around_[level].stored.contains(buffer)) return static_cast<uint16_t>(level);
+  return 0;
+}
+
+Value Lowering::both(Value a, Value b) {
+  if (a == 0 || b == 0) return a == 0 ? b : a;
+  return b_.op(Op::And, Width::W32, a, b);
+}
+
+// Statements.
+
+void Lowering::body(const Statements& list) {
+  for (const NestStmt& stmt : list) {
+    if (const auto* loop = std::get_if<NestLoop>(&stmt.node)) {
+      statement(*loop, false);
+      continue;
+    }
+    if (const auto* branch = std::get_if<NestIf>(&stmt.node); branch && (lane_var_ == nullptr || jam_ == 1)) {
+      statement(*branch);
+      continue;
+    }
+    if (std::holds_alternative<NestIf>(stmt.node)) throw Refusal{};
+    for (unit_ = 0; unit_ < jam_; ++unit_) {
+      if (const auto* let = std::get_if<NestLet>(&stmt.node)) statement(*let);
+      if (const auto* store = std::get_if<NestStore>(&stmt.node)) statement(*store);
+    }
+    unit_ = 0;
+  }
+}
+
+void Lowering::statement(const NestLet& let) {
+  Value value = expression(*let.value, active_);
+  if (function_.values[value].mutable_) value = b_.current(value);
+  auto& values = lets_[let.var.get()];
+  values.resize(jam_);
+  values[unit_] = value;
+  if (!let.var->index) return;
+  if (lane_var_) {
+    auto& indices = lane_lets_[let.var->index.get()];
+    indices.resize(jam_);
+    indices[unit_] = value;
+    return;
+  }
+  const Slot slot = b_.new_slot(b_.level());
+  slots_[let.var->index.get()] = slot;
+  b_.fixed({.op = Op::SetSlot, .width = Width::W64, .a = value, .ref = slot}, false);
+}
+
+void Lowering::statement(const NestIf& branch) {
+  const Value condition = expression(*branch.condition, active_);
+  if (lane_var_) {
+    const Value outside = active_;
+    active_ = both(outside, condition);
+    body(branch.then_body);
+    if (!branch.else_body.empty()) {
+      active_ = both(outside, b_.op(Op::Xor, Width::W32, condition, b_.i32(-1)));
+      body(branch.else_body);
+    }
+    active_ = outside;
+    return;
+  }
+  Branch& both_sides = b_.open_branch(condition);
+  enter(branch.then_body, true);
+  body(branch.then_body);
+  leave();
+  b_.open_else(both_sides);
+  enter(branch.else_body, true);
+  body(branch.else_body);
+  leave();
+  b_.close_branch(both_sides);
+  for (const auto* side : {&branch.then_body, &branch.else_body})
+    tir::for_each_place(*side, [&](const Place& place, bool is_store) {
+      if (is_store) b_.forget(place.buffer);
+    });
+}
+
+Value Lowering::neutral(ExprOp op, DType dtype) {
+  return with_element(dtype, [&]<typename T>() {
+    uint64_t bits = 0;
+    if constexpr (std::same_as<T, bool>) {
+      store_element(&bits, op == ExprOp::And);
+    } else {
+      using Limits = std::numeric_limits<std::conditional_t<HalfElement<T>, float, T>>;
+      const auto greatest = FloatElement<T> ? Limits::infinity() : Limits::max();
+      const auto least = FloatElement<T> ? -Limits::infinity() : Limits::lowest();
+      const auto zero = static_cast<Wide<T>>(FloatElement<T> ? -0.0 : 0.0);
+      const auto value = op == ExprOp::Min   ? greatest
+                         : op == ExprOp::Max ? least
+                         : op == ExprOp::Mul ? static_cast<Wide<T>>(1)
+                                             : zero;
+      store_element(&bits, narrow<T>(static_cast<Wide<T>>(value)));
+    }
+    return arithmetic_.constant(dtype, bits);
+  });
+}
+
+Value Lowering::combine(const tir::Fold& fold, DType dtype, Value a, Value b) {
+  return fold.swapped ? arithmetic_.binary(fold.op, dtype, b, a, 0) : arithmetic_.binary(fold.op, dtype, a, b, 0);
+}
+
+void Lowering::accumulate(Accumulator& accumulator, const tir::Fold& fold, DType dtype) {
+  const Value target = accumulator.values[unit_];
+  const NestExpr& value = *fold.value;
+  const bool fuses = accumulator.across_lanes && fold.op == ExprOp::Add && value.op == ExprOp::Mul &&
+                     (dtype == DType::Float32 || dtype == DType::Float64);
+  Value result = 0;
+  if (fuses) {
+    const Value a = expression(*value.operands[0], active_);
+    const Value b = expression(*value.operands[1], active_);
+    result = b_.op(Op::FMadd, width_of(dtype), a, b, target);
+  } else {
+    result = combine(fold, dtype, target, expression(value, active_));
+  }
+  Value mask = active_;
+  if (accumulator.across_lanes && b_.tail()) mask = both(mask, b_.pure({.op = Op::TailMask}, b_.level()));
+  if (mask != 0) result = arithmetic_.select(dtype, mask, result, target);
+  b_.assign(target, result);
+}
+
+void Lowering::statement(const NestStore& store) {
+  const DType dtype = nest_.buffers[store.place.buffer].dtype;
+  if (const auto found = accumulators_.find(store.place.buffer); found != accumulators_.end()) {
+    accumulate(found->second, *tir::as_fold(store), dtype);
+    return;
+  }
+  const At at = locate(store.place, active_);
+  const Value value = expression(*store.value, active_);
+  Instr instr{.op = at.lanes != 0 ? Op::Scatter : Op::Store, .width = width_of(dtype), .dtype = dtype, .a = value};
+  instr.b = at.lanes;
+  instr.mask = lane_var_ ? active_ : 0;
+  instr.ref = at.position;
+  instr.stream = can_stream(store, at);
+  streams_ |= instr.stream;
+  b_.store(instr);
+}
+
+// Whole cache lines, one after the other, that nobody will read soon.
+bool Lowering::can_stream(const NestStore& store, const At& at) const {
+  if (!lane_var_ || b_.tail() || active_ != 0 || at.lanes != 0 || !stream_.contains(store.place.buffer)) return false;
+  const auto bytes = static_cast<int64_t>(dtype_bytes(nest_.buffers[store.place.buffer].dtype));
+  const Position& position = function_.positions[at.position];
+  if (bytes < 4 || position.lane_stride != 1 || position.base * bytes % 64 != 0) return false;
+  return std::ranges::all_of(position.parts, [&](const Position::Part& part) {
+    return part.slot == slots_.at(lane_var_.get()) || part.coefficient * bytes % 64 == 0;
+  });
+}
+
+int64_t Lowering::run(const TiledCopy& copy, int64_t& extent) {
+  constexpr int64_t kTile = 16, kMostColumns = 512;
+  std::vector<Loop*> opened;
+  const auto open = [&](int64_t end, int64_t step) {
+    Loop loop;
+    loop.ranged = opened.empty();
+    loop.extent = end;
+    loop.step = step;
+    loop.innermost = false;
+    loop.slot = b_.new_slot(static_cast<uint16_t>(b_.level() + 1));
+    if (opened.empty()) {
+      extent = end;
+      grain_ = step;
+    }
+    opened.push_back(&b_.open_loop(std::move(loop)));
+    return opened.back()->slot;
+  };
+  for (const NestLoop* loop : copy.outer) slots_[loop->var.get()] = open(*loop->extent.as_const(), 1);
+  int64_t block = std::min(copy.columns, kMostColumns);
+  while (copy.columns % block != 0) block -= kTile;
+  const Slot blocks = open(copy.columns, block);
+  slots_[copy.row->var.get()] = open(copy.rows, kTile);
+  slots_[copy.column->var.get()] = open(block, kTile);
+
+  const Place& from = copy.store->value->place;
+  const auto position = [&](const Place& place, const NestLoop& across) {
+    const tir::LinearParts& parts = linear(place.indices[0]);
+    Position result = linear_position(place.buffer, parts);
+    result.parts.push_back({blocks, parts.coefficient_of(copy.column->var)});
+    result.lane_stride = parts.coefficient_of(across.var);
+    return b_.position(std::move(result));
+  };
+  Instr tile{.op = Op::Tile, .dtype = copy.store->value->dtype};
+  tile.ref = position(from, *copy.column);
+  tile.index = position(copy.store->place, *copy.row);
+  const Position& target = function_.positions[tile.index];
+  tile.stream = stream_.contains(target.buffer) && target.base % 16 == 0 && target.lane_stride % 16 == 0;
+  for (const auto& part : target.parts)
+    tile.stream &= part.coefficient % 16 == 0 || part.slot == blocks || part.slot == slots_.at(copy.column->var.get());
+  streams_ |= tile.stream;
+  b_.fixed(tile, false);
+  for (size_t i = opened.size(); i-- > 0;) b_.close_loop(*opened[i]);
+  return grain_;
+}
+
+void Lowering::statement(const NestLoop& loop, bool ranged) {
+  if (loop.extent.is_const(0)) return;
+  const Assumptions outside = facts_;
+  facts_.below(loop.var, loop.extent);
+  const auto how = lane_var_ ? std::nullopt : choose_lanes(loop, lanes_);
+  if (how) {
+    lane_loop(loop, *how, ranged);
+  } else {
+    plain_loop(loop, ranged);
+  }
+  facts_ = outside;
+}
+
+// Sums that the loop does not move are held in registers while it runs.
+void Lowering::plain_loop(const NestLoop& loop, bool ranged) {
+  Loop code;
+  code.ranged = ranged;
+  code.innermost = !tir::has_inner_loop(loop.body);
+  if (const auto extent = loop.extent.as_const()) {
+    code.extent = *extent;
+  } else {
+    if (varies(loop.extent)) throw Refusal{};
+    code.has_extent_slot = true;
+    code.extent_slot = eval_slot(loop.extent);
+  }
+  const bool runs = !code.has_extent_slot;
+
+  std::vector<std::pair<const NestStore*, tir::Fold>> promoted;
+  if (runs) {
+    std::unordered_set<const void*> moving;
+    tir::collect_bound(loop.body, moving);
+    moving.insert(loop.var.get());
+    for (const NestStmt& stmt : loop.body) {
+      const auto* store = std::get_if<NestStore>(&stmt.node);
+      const auto fold = store ? tir::as_fold(*store) : std::nullopt;
+      if (!fold || !totality_.is_total(store->place) || tir::mentions_any(store->place.indices[0], moving)) continue;
+      if (accumulators_.contains(store->place.buffer)) continue;
+      int uses = 0;
+      tir::for_each_place(loop.body,
+                          [&](const Place& place, bool) { uses += place.buffer == store->place.buffer ? 1 : 0; });
+      if (uses == 2) promoted.emplace_back(store, *fold);
+    }
+  }
+  for (const auto& [store, fold] : promoted) {
+    Accumulator accumulator{{}, false};
+    const NestExpr& self = *store->value->operands[fold.swapped ? 1 : 0];
+    for (unit_ = 0; unit_ < jam_; ++unit_)
+      accumulator.values.push_back(b_.mutable_value(width_of(self.dtype), load(self, 0)));
+    accumulators_.emplace(store->place.buffer, std::move(accumulator));
+  }
+  unit_ = 0;
+
+  code.slot = b_.new_slot(static_cast<uint16_t>(b_.level() + 1));
+  slots_[loop.var.get()] = code.slot;
+  Loop& opened = b_.open_loop(std::move(code));
+  enter(loop.body, !runs);
+  body(loop.body);
+  leave();
+  b_.close_loop(opened);
+
+  for (const auto& [store, fold] : promoted) {
+    const auto accumulator = accumulators_.extract(store->place.buffer).mapped();
+    const DType dtype = nest_.buffers[store->place.buffer].dtype;
+    for (unit_ = 0; unit_ < jam_; ++unit_) {
+      const At at = locate(store->place, 0);
+      b_.store({.op = Op::Store,
+                .width = width_of(dtype),
+                .dtype = dtype,
+                .a = b_.current(accumulator.values[unit_]),
+                .ref = at.position});
+    }
+    unit_ = 0;
+  }
+}
+
+void Lowering::lane_loop(const NestLoop& loop, const LaneLoop& how, bool ranged) {
+  const auto extent = loop.extent.as_const();
+  const int64_t step = int64_t{how.lanes} * how.jam;
+  Loop whole;
+  whole.ranged = ranged;
+  whole.innermost = !tir::has_inner_loop(loop.body);
+  whole.lanes = how.lanes;
+  whole.step = step;
+  whole.whole_steps = true;
+  if (extent) {
+    whole.extent = *extent;
+  } else {
+    whole.has_extent_slot = true;
+    whole.extent_slot = eval_slot(loop.extent);
+  }
+  if (ranged) grain_ = step;
+  whole.slot = b_.new_slot(static_cast<uint16_t>(b_.level() + 1));
+  slots_[loop.var.get()] = whole.slot;
+
+  b_.set_lanes(how.lanes, false);
+  lane_var_ = loop.var;
+  jam_ = how.jam;
+  std::vector<std::pair<const NestStore*, tir::Fold>> folds;
+  const std::function<void(const Statements&)> collect = [&](const Statements& list) {
+    for (const NestStmt& stmt : list) {
+      if (const auto* branch = std::get_if<NestIf>(&stmt.node)) {
+        collect(branch->then_body);
+        collect(branch->else_body);
+      } else if (const auto* store = std::get_if<NestStore>(&stmt.node);
+                 store && how.plan.folds.contains(store->place.buffer)) {
+        folds.emplace_back(store, *tir::as_fold(*store));
+      }
+    }
+  };
+  collect(loop.body);
+  for (const auto& [store, fold] : folds) {
+    const DType dtype = store->value->dtype;
+    Accumulator accumulator{{}, true};
+    for (unsigned i = 0; i < jam_; ++i)
+      accumulator.values.push_back(b_.mutable_value(width_of(dtype), neutral(fold.op, dtype)));
+    accumulators_.emplace(store->place.buffer, std::move(accumulator));
+  }
+
+  const bool has_whole = !extent || *extent >= step;
+  const bool has_tail = !extent || *extent % step != 0;
+  const bool may_not_run = !extent || (ranged && has_tail);
+  if (has_whole) {
+    Loop& opened = b_.open_loop(whole);
+    enter(loop.body, may_not_run);
+    body(loop.body);
+    leave();
+    b_.close_loop(opened);
+  }
+  if (has_tail) {
+    Loop tail = whole;
+    tail.step = how.lanes;
+    tail.whole_steps = false;
+    tail.resumes = has_whole;
+    b_.set_lanes(how.lanes, true);
+    jam_ = 1;
+    Loop& opened = b_.open_loop(std::move(tail));
+    enter(loop.body, may_not_run);
+    body(loop.body);
+    leave();
+    b_.close_loop(opened);
+  }
+  lane_var_ = nullptr;
+  lane_lets_.clear();
+  jam_ = 1;
+  for (const auto& [store, fold] : folds) {
+    Accumulator accumulator = accumulators_.extract(store->place.buffer).mapped();
+    b_.set_lanes(how.lanes, false);
+    finish_fold(*store, fold, accumulator);
+  }
+  b_.set_lanes(1, false);
+}
+
+void Lowering::finish_fold(const NestStore& store, const tir::Fold& fold, Accumulator& accumulator) {
+  const DType dtype = store.value->dtype;
+  std::vector<Value> parts;
+  for (const Value value : accumulator.values) parts.push_back(b_.current(value));
+  for (; parts.size() > 1; parts.resize(parts.size() / 2))
+    for (size_t i = 0; i < parts.size() / 2; ++i)
+      parts[i] = combine(fold, dtype, parts[i], parts[i + parts.size() / 2]);
+  Value total = parts[0];
+  const auto width = width_of(dtype);
+  for (int bytes = b_.lanes() * static_cast<int>(width) / 2; bytes >= static_cast<int>(width); bytes /= 2)
+    total = combine(fold, dtype, total, b_.op(Op::Swap, width, total, 0, 0, static_cast<uint8_t>(bytes)));
+  b_.set_lanes(1, false);
+  const NestExpr& self = *store.value->operands[fold.swapped ? 1 : 0];
+  total = combine(fold, dtype, load(self, 0), total);
+  b_.store({.op = Op::Store, .width = width, .dtype = dtype, .a = total, .ref = locate(store.place, 0).position});
+}
+
+}  // namespace ingot::jit

@@ -1,0 +1,106 @@
+#pragma once
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "runtime/jit/arithmetic.h"
+#include "runtime/jit/builder.h"
+#include "runtime/jit/loop_choice.h"
+#include "runtime/jit/reorder_loops.h"
+#include "runtime/tir/nest.h"
+#include "runtime/tir/totality.h"
+
+namespace ingot::jit {
+
+// Statements of a nest as vector code. Throws Refusal for what it does not take.
+class Lowering {
+ public:
+  // `lanes`: how many 4-byte elements a register has. `stream`: stores to these buffers bypass the caches.
+  Lowering(const tir::Nest& nest, Function& function, Cpu cpu, uint8_t lanes,
+           const std::unordered_set<tir::BufferId>& stream);
+
+  // `ranged`: the outermost loop, if the statement is one, runs from begin to end of the call. Gives the step to which
+  // begin must be rounded.
+  int64_t run(const tir::NestStmt& stmt, bool ranged);
+  // The whole tiles of a copy; its outermost loop is ranged. Gives its extent in `extent`, otherwise as `run`.
+  int64_t run(const TiledCopy& copy, int64_t& extent);
+  // Is there a store that bypasses the caches? It needs buffers that are aligned to 64 bytes.
+  bool streams() const { return streams_; }
+
+ private:
+  using Statements = std::vector<tir::NestStmt>;
+  struct Accumulator {
+    std::vector<Value> values;  // one for each register of a step
+    bool across_lanes;
+  };
+
+  struct At {
+    uint32_t position = 0;
+    Value lanes = 0;  // where set: int64 positions, lane by lane
+    bool total = false;
+  };
+
+  // Statements.
+  void body(const Statements& list);
+  void statement(const tir::NestLoop& loop, bool ranged);
+  void statement(const tir::NestLet& let);
+  void statement(const tir::NestIf& branch);
+  void statement(const tir::NestStore& store);
+  void lane_loop(const tir::NestLoop& loop, const LaneLoop& how, bool ranged);
+  void plain_loop(const tir::NestLoop& loop, bool ranged);
+  void accumulate(Accumulator& accumulator, const tir::Fold& fold, DType dtype);
+  void finish_fold(const tir::NestStore& store, const tir::Fold& fold, Accumulator& accumulator);
+  bool can_stream(const tir::NestStore& store, const At& at) const;
+  Value combine(const tir::Fold& fold, DType dtype, Value a, Value b);
+  Value neutral(tir::ExprOp op, DType dtype);
+
+  // Expressions, for register `unit_` of the step.
+  Value expression(const tir::NestExpr& expr, Value mask);
+  Value load(const tir::NestExpr& expr, Value mask);
+  Value choose(const tir::NestExpr& expr, Value mask);
+  Value scalar_param(const tir::LetVar& var);
+
+  // Indices.
+  At locate(const tir::Place& place, Value mask);
+  At checked(const tir::Place& place, Value mask);
+  const tir::LinearParts& linear(const PrimExpr& expr);
+  Position linear_position(tir::BufferId buffer, const tir::LinearParts& parts);
+  bool varies(const PrimExpr& expr) const;
+  Value lane_index(const PrimExpr& expr);
+  Slot slot_of(const SymVar& var);
+  Slot eval_slot(const PrimExpr& expr);
+  Value both(Value a, Value b);
+
+  struct Around {
+    std::unordered_set<tir::BufferId> stored;
+    bool may_not_run;
+  };
+  uint16_t least_level(tir::BufferId buffer) const;
+  void enter(const Statements& list, bool may_not_run);
+  void leave();
+
+  const tir::Nest& nest_;
+  Function& function_;
+  Builder b_;
+  LaneArithmetic arithmetic_;
+  uint8_t lanes_;
+  const std::unordered_set<tir::BufferId>& stream_;
+  Assumptions facts_;
+  tir::Totality totality_{facts_};
+  std::unordered_map<const PrimExprNode*, tir::LinearParts> linear_;
+  std::unordered_map<const SymVarNode*, Slot> slots_;
+  std::unordered_map<const PrimExprNode*, std::pair<Slot, uint16_t>> evaluated_;
+  std::unordered_map<const tir::LetVar*, std::vector<Value>> lets_;
+  std::unordered_map<tir::BufferId, Accumulator> accumulators_;
+  std::vector<Around> around_;
+
+  // Of the loop whose iterations are in lanes.
+  SymVar lane_var_;
+  std::unordered_map<const SymVarNode*, std::vector<Value>> lane_lets_;
+  unsigned jam_ = 1, unit_ = 0;
+  Value active_ = 0;  // lanes that take part by the conditions around
+  int64_t grain_ = 1;
+  bool streams_ = false;
+};
+
+}  // namespace ingot::jit

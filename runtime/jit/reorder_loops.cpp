@@ -1,0 +1,170 @@
+#include "runtime/jit/reorder_loops.h"
+
+#include <algorithm>
+
+#include "runtime/tir/vectorize.h"
+
+namespace ingot::jit {
+namespace {
+
+using tir::ExprOp;
+using tir::NestExpr;
+using tir::NestExprRef;
+using tir::NestLoop;
+using tir::NestStmt;
+using tir::NestStore;
+using tir::Place;
+
+Place replaced(Place place, const SymVar& var, const PrimExpr& by) {
+  for (PrimExpr& index : place.indices)
+    index = substitute(index, [&](const SymVar& each) { return each == var ? std::optional(by) : std::nullopt; });
+  return place;
+}
+
+NestExprRef replaced(const NestExprRef& expr, const SymVar& var, const PrimExpr& by) {
+  NestExpr made = *expr;
+  if (made.op == ExprOp::Index)
+    made.index =
+        substitute(made.index, [&](const SymVar& each) { return each == var ? std::optional(by) : std::nullopt; });
+  if (made.op == ExprOp::Load) made.place = replaced(std::move(made.place), var, by);
+  for (NestExprRef& operand : made.operands) operand = replaced(operand, var, by);
+  return std::make_shared<const NestExpr>(std::move(made));
+}
+
+NestStore replaced(const NestStore& store, const SymVar& var, const PrimExpr& by) {
+  return {replaced(store.place, var, by), replaced(store.value, var, by)};
+}
+
+bool all_loads(const NestExpr& expr, const std::function<bool(const Place&)>& holds) {
+  if (expr.op == ExprOp::Load && !holds(expr.place)) return false;
+  return std::ranges::all_of(expr.operands, [&](const NestExprRef& part) { return all_loads(*part, holds); });
+}
+
+constexpr int64_t kLeastWork = int64_t{1} << 15;
+constexpr int64_t kLeastBlock = 512, kMostBlock = 32768;
+
+// 0 where no block divides the extent.
+int64_t block_of(int64_t extent) {
+  if (extent <= kMostBlock) return extent;
+  for (int64_t block = kMostBlock; block >= kLeastBlock; --block)
+    if (extent % block == 0) return block;
+  return 0;
+}
+
+std::optional<std::vector<NestStmt>> interchanged(const NestLoop& loop) {
+  if (loop.body.size() != 2 || !loop.owned.empty() || loop.kind == tir::LoopKind::Reduce) return std::nullopt;
+  const auto* init = std::get_if<NestStore>(&loop.body[0].node);
+  const auto* over = std::get_if<NestLoop>(&loop.body[1].node);
+  if (!init || !over || over->kind != tir::LoopKind::Reduce || over->body.size() != 1 || !over->owned.empty())
+    return std::nullopt;
+  const auto* sum = std::get_if<NestStore>(&over->body[0].node);
+  const auto fold = sum ? tir::as_fold(*sum) : std::nullopt;
+  const auto extent = loop.extent.as_const();
+  const auto count = over->extent.as_const();
+  if (!fold || !extent || !count || *extent < 16 || *count < 2 || *extent > INT64_MAX / *count) return std::nullopt;
+  if (*extent * *count < kLeastWork || !init->place.proved) return std::nullopt;
+  const Place& target = init->place;
+  if (sum->place.buffer != target.buffer || !same_expr(sum->place.indices[0], target.indices[0])) return std::nullopt;
+  if (tir::linear_parts(target.indices[0]).coefficient_of(loop.var) != 1) return std::nullopt;
+  if (!all_loads(*init->value, [&](const Place& place) { return place.buffer != target.buffer; })) return std::nullopt;
+  bool walks_rows = false;
+  const bool fits = all_loads(*fold->value, [&](const Place& place) {
+    if (!place.proved || place.buffer == target.buffer) return false;
+    const auto parts = tir::linear_parts(place.indices[0]);
+    const int64_t along = parts.coefficient_of(loop.var);
+    if (parts.rest || (along != 0 && along != 1)) return false;
+    walks_rows |= along == 1 && std::abs(parts.coefficient_of(over->var)) > 1;
+    return along == 1 || std::abs(parts.coefficient_of(over->var)) != 1;
+  });
+  const int64_t block = block_of(*extent);
+  if (!fits || !walks_rows || block == 0) return std::nullopt;
+
+  const SymVar first = make_sym_var(loop.var->name), second = make_sym_var(loop.var->name);
+  const SymVar blocks = make_sym_var(loop.var->name);
+  const bool whole = block == *extent;
+  const auto at = [&](const SymVar& var) { return whole ? PrimExpr(var) : PrimExpr(blocks) * block + PrimExpr(var); };
+  NestLoop start{first, block, tir::LoopKind::Serial, {{replaced(*init, loop.var, at(first))}}, {}};
+  NestLoop row{second, block, tir::LoopKind::Serial, {{replaced(*sum, loop.var, at(second))}}, {}};
+  NestLoop rows{over->var, over->extent, tir::LoopKind::Serial, {{std::move(row)}}, {}};
+  std::vector<NestStmt> both;
+  both.push_back({std::move(start)});
+  both.push_back({std::move(rows)});
+  if (whole) return both;
+  return std::vector<NestStmt>{{NestLoop{blocks, *extent / block, loop.kind, std::move(both), {}}}};
+}
+
+void interchange(std::vector<NestStmt>& list) {
+  std::vector<NestStmt> result;
+  for (NestStmt& stmt : list) {
+    auto* loop = std::get_if<NestLoop>(&stmt.node);
+    auto made = loop ? interchanged(*loop) : std::nullopt;
+    if (made) {
+      std::ranges::move(*made, std::back_inserter(result));
+      continue;
+    }
+    if (loop) interchange(loop->body);
+    result.push_back(std::move(stmt));
+  }
+  list = std::move(result);
+}
+
+// The loops around one store, from `depth` on, those of `row` and `column` over parts of their extents.
+NestStmt border(const std::vector<const NestLoop*>& loops, size_t depth, const NestStore& store,
+                const std::function<std::pair<int64_t, int64_t>(const NestLoop&)>& range) {
+  if (depth == loops.size()) return {store};
+  const NestLoop& loop = *loops[depth];
+  const auto [begin, end] = range(loop);
+  const SymVar var = make_sym_var(loop.var->name);
+  const NestStore moved = replaced(store, loop.var, PrimExpr(var) + begin);
+  return {NestLoop{var, end - begin, loop.kind, {border(loops, depth + 1, moved, range)}, {}}};
+}
+
+}  // namespace
+
+void interchange_sums(tir::Nest& nest) { interchange(nest.body); }
+
+std::optional<TiledCopy> as_tiled_copy(const NestStmt& stmt, int64_t tile) {
+  std::vector<const NestLoop*> loops;
+  const NestStmt* inner = &stmt;
+  while (const auto* loop = std::get_if<NestLoop>(&inner->node)) {
+    const auto extent = loop->extent.as_const();
+    if (!extent || *extent < 1 || loop->body.size() != 1 || !loop->owned.empty()) return std::nullopt;
+    loops.push_back(loop);
+    inner = &loop->body[0];
+  }
+  const auto* store = std::get_if<NestStore>(&inner->node);
+  if (!store || loops.size() < 2 || store->value->op != ExprOp::Load || dtype_bytes(store->value->dtype) != 4)
+    return std::nullopt;
+  const Place& from = store->value->place;
+  if (!store->place.proved || !from.proved || from.guarded || from.buffer == store->place.buffer) return std::nullopt;
+  const auto source = tir::linear_parts(from.indices[0]);
+  const auto target = tir::linear_parts(store->place.indices[0]);
+  if (source.rest || target.rest) return std::nullopt;
+
+  TiledCopy result{{}, nullptr, nullptr, store, 0, 0, {}};
+  for (const NestLoop* loop : loops) {
+    if (source.coefficient_of(loop->var) == 1 && *loop->extent.as_const() > 1) result.row = loop;
+    if (target.coefficient_of(loop->var) == 1 && *loop->extent.as_const() > 1) result.column = loop;
+  }
+  if (!result.row || !result.column || result.row == result.column) return std::nullopt;
+  const int64_t row_extent = *result.row->extent.as_const();
+  const int64_t column_extent = *result.column->extent.as_const();
+  result.rows = row_extent / tile * tile;
+  result.columns = column_extent / tile * tile;
+  if (result.rows == 0 || result.columns == 0) return std::nullopt;
+  for (const NestLoop* loop : loops)
+    if (loop != result.row && loop != result.column) result.outer.push_back(loop);
+
+  if (result.columns < column_extent)
+    result.borders.push_back(border(loops, 0, *store, [&](const NestLoop& loop) {
+      return std::pair(&loop == result.column ? result.columns : int64_t{0}, *loop.extent.as_const());
+    }));
+  if (result.rows < row_extent)
+    result.borders.push_back(border(loops, 0, *store, [&](const NestLoop& loop) {
+      const int64_t end = &loop == result.column ? result.columns : *loop.extent.as_const();
+      return std::pair(&loop == result.row ? result.rows : int64_t{0}, end);
+    }));
+  return result;
+}
+
+}  // namespace ingot::jit

@@ -1,0 +1,25 @@
+#pragma once
+#include <optional>
+
+#include "runtime/tir/nest.h"
+
+// Nests in an order that memory likes better. The meaning stays, but for the order of sums.
+namespace ingot::jit {
+
+// Sums over an axis that is not the innermost: instead of one result after the other, rows are added to a block of
+// results that stays in the first cache, so that memory is read in long pieces.
+void interchange_sums(tir::Nest& nest);
+
+// A copy whose elements lie one after the other along `row` in the source and along `column` in the target, cut into
+// square tiles that registers transpose, and what is left of it at the borders.
+struct TiledCopy {
+  std::vector<const tir::NestLoop*> outer;  // around both
+  const tir::NestLoop* row;
+  const tir::NestLoop* column;
+  const tir::NestStore* store;
+  int64_t rows, columns;  // whole tiles alone
+  std::vector<tir::NestStmt> borders;
+};
+std::optional<TiledCopy> as_tiled_copy(const tir::NestStmt& stmt, int64_t tile);
+
+}  // namespace ingot::jit

@@ -1,0 +1,198 @@
+#include "runtime/jit/compiled_func.h"
+
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "runtime/base/convert.h"
+#include "runtime/tir/checker.h"
+#include "runtime/tir/text.h"
+
+namespace ingot::jit {
+namespace {
+
+using Dims = std::vector<std::vector<int64_t>>;
+
+tir::PrimFunc parse(const std::string& text) {
+  size_t offset = 0;
+  return tir::parse(text, offset);
+}
+
+// Memory for a function's buffers; each begins `shift` elements behind an address aligned to 64.
+class Memory {
+ public:
+  Memory(const tir::PrimFunc& func, const Dims& dims, size_t shift) {
+    uint32_t random = 12345;
+    for (size_t i = 0; i < func.params; ++i) {
+      size_t count = 1;
+      for (const int64_t dim : dims[i]) count *= static_cast<size_t>(dim);
+      const DType dtype = func.buffers[i].dtype;
+      const size_t size = dtype_bytes(dtype);
+      sizes_.push_back(count * size);
+      storage_.emplace_back(count * size + 64 + shift * size);
+      auto* base = storage_.back().data();
+      base += (64 - reinterpret_cast<uintptr_t>(base) % 64) % 64 + shift * size;
+      addresses_.push_back(base);
+      with_element(dtype, [&]<typename T>() {
+        for (size_t at = 0; at < count; ++at) {
+          random = random * 1664525 + 1013904223;
+          store_element(base + at * sizeof(T), convert<T>(static_cast<double>(random >> 24) / 8 - 12));
+        }
+      });
+    }
+  }
+  std::span<std::byte* const> addresses() const { return addresses_; }
+  bool same(size_t i, const Memory& other) const {
+    return std::memcmp(addresses_[i], other.addresses_[i], sizes_[i]) == 0;
+  }
+
+ private:
+  std::vector<std::vector<std::byte>> storage_;
+  std::vector<std::byte*> addresses_;
+  std::vector<size_t> sizes_;
+};
+
+std::vector<std::byte> scratch_of(size_t bytes) { return std::vector<std::byte>(bytes + 64); }
+std::byte* aligned(std::vector<std::byte>& memory) {
+  return memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64;
+}
+
+struct Options {
+  Cpu cpu = Cpu::Avx512;
+  int threads = 1;
+  size_t shift = 1;
+  bool must_compile = true;
+};
+
+void expect_same(const std::string& text, const Dims& dims, const Options& options) {
+  const auto func = std::make_shared<const tir::PrimFunc>(parse(text));
+  const auto compiled = CompiledFunc::compile(*func, dims, {}, options.cpu, options.threads);
+  ASSERT_EQ(compiled != nullptr, options.must_compile) << text;
+  if (!compiled) return;
+  const tir::Interpreter interpreter(func, dims, {});
+  const Memory expected(*func, dims, 0), got(*func, dims, options.shift);
+  auto one = scratch_of(interpreter.scratch_bytes()), two = scratch_of(compiled->scratch_bytes());
+  const auto reference = interpreter.run(expected.addresses(), {}, aligned(one), {});
+  const ThreadTeam team(options.threads);
+  const auto status = compiled->run(got.addresses(), {}, aligned(two), &team, {});
+  ASSERT_EQ(status.failed, reference.failed) << text;
+  if (status.failed) return;
+  for (size_t i = 0; i < func->params; ++i) EXPECT_TRUE(got.same(i, expected)) << func->buffers[i].name << "\n" << text;
+}
+
+std::vector<Cpu> machines() {
+  std::vector<Cpu> result;
+  for (const Cpu cpu : {Cpu::Avx2, Cpu::Avx512})
+    if (detect_cpu() >= cpu) result.push_back(cpu);
+  return result;
+}
+
+const char* const kDTypes[] = {"bool",   "int8",   "int16",   "int32",    "int64",   "uint8",  "uint16",
+                               "uint32", "uint64", "float16", "bfloat16", "float32", "float64"};
+
+TEST(CompiledFunc, CastsBetweenAllDtypesAtVectorBorders) {
+  for (const Cpu cpu : machines())
+    for (const std::string from : kDTypes)
+      for (const std::string to : kDTypes)
+        for (const int64_t n : {1, 17})
+          expect_same("prim_func @f(A: Buffer[(n,), " + from + "], B: Buffer[(n,), " + to +
+                          "]) { for i in n parallel { B[i] = cast(A[i], " + to + "); } }",
+                      {{n}, {n}}, {.cpu = cpu});
+}
+
+TEST(CompiledFunc, ArithmeticAtVectorBorders) {
+  for (const Cpu cpu : machines())
+    for (const std::string dtype : kDTypes) {
+      if (dtype == "bool") continue;
+      for (const int64_t n : {0, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 129})
+        expect_same(
+            "prim_func @f(A: Buffer[(n,), " + dtype + "], B: Buffer[(n,), " + dtype + "], C: Buffer[(n,), " + dtype +
+                "]) { for i in n parallel { C[i] = select(A[i] < B[i], max(A[i] * B[i], A[i]), min(A[i] - B[i], "
+                "-(B[i]))) + abs(A[i]); } }",
+            {{n}, {n}, {n}}, {.cpu = cpu});
+    }
+}
+
+TEST(CompiledFunc, IntegerDivisionAndShifts) {
+  for (const Cpu cpu : machines())
+    for (const std::string dtype : {"int8", "int32", "int64", "uint16", "uint64"}) {
+      const std::string head = "prim_func @f(A: Buffer[(n,), " + dtype + "], B: Buffer[(n,), " + dtype +
+                               "], C: Buffer[(n,), " + dtype + "]) { for i in n parallel { ";
+      expect_same(head + "C[i] = A[i] / B[i]; } }", {{200}, {200}, {200}}, {.cpu = cpu});
+      expect_same(
+          head + "C[i] = A[i] / select(B[i] == cast(0i32, " + dtype + "), cast(3i32, " + dtype + "), B[i]); } }",
+          {{200}, {200}, {200}}, {.cpu = cpu});
+    }
+}
+
+TEST(CompiledFunc, TransposesInTilesAndAtTheirBorders) {
+  for (const Cpu cpu : machines())
+    for (const auto& [n, m] : std::vector<std::pair<int64_t, int64_t>>{{16, 16}, {5, 7}, {33, 50}, {64, 48}, {17, 600}})
+      for (const std::string dtype : {"float32", "int8", "float64"})
+        expect_same("prim_func @f(A: Buffer[(2, n, m), " + dtype + "], B: Buffer[(2, m, n), " + dtype +
+                        "]) { for a in 2 parallel { for i in m { for j in n { B[a, i, j] = A[a, j, i]; } } } }",
+                    {{2, n, m}, {2, m, n}}, {.cpu = cpu, .threads = 2});
+}
+
+// Sums of integers, so that their order does not count.
+TEST(CompiledFunc, SumsOverEachAxis) {
+  for (const Cpu cpu : machines())
+    for (const char* at : {"A[i, j, k]", "A[i, k, j]", "A[k, i, j]"})
+      for (const int64_t n : {5, 40})
+        expect_same(
+            "prim_func @f(A: Buffer[(n, n, n), int32], B: Buffer[(n, n), int32]) { for i in n parallel { for j in n { "
+            "B[i, j] = 3i32; for k in n reduce { B[i, j] = B[i, j] + " +
+                std::string(at) + "; } } } }",
+            {{n, n, n}, {n, n}}, {.cpu = cpu, .threads = 2});
+}
+
+TEST(CompiledFunc, RowsInPrivateTemporariesOfThreads) {
+  for (const Cpu cpu : machines())
+    expect_same(
+        "prim_func @f(A: Buffer[(300, 90), int32], B: Buffer[(300, 90), int32]) { for i in 300 parallel { alloc T: "
+        "Buffer[(90,), int32]; for j in 90 { T[j] = A[i, j] * A[i, j]; } for k in 90 { B[i, k] = T[89 - k] + A[i, k]; "
+        "} } }",
+        {{300, 90}, {300, 90}}, {.cpu = cpu, .threads = 2});
+}
+
+// Stored past the caches where aligned, as usual where not.
+TEST(CompiledFunc, LargeOutputs) {
+  for (const size_t shift : {0, 1})
+    for (size_t i = 0; i < machines().size(); ++i)
+      if (i % 2 == shift)
+        expect_same(
+            "prim_func @f(A: Buffer[(8400000,), int32], B: Buffer[(8400000,), int32]) { for i in 8400000 parallel { "
+            "B[i] = A[i] + 7i32; } }",
+            {{8400000}, {8400000}}, {.cpu = machines()[i], .shift = shift});
+}
+
+TEST(CompiledFunc, IsPolledAndStops) {
+  for (const Cpu cpu : machines()) {
+    const auto func = parse(
+        "prim_func @f(A: Buffer[(4000000,), int32], B: Buffer[(4000000,), int32]) { for i in 4000000 parallel { B[i] = "
+        "A[i]; } }");
+    const Dims dims = {{4000000}, {4000000}};
+    const auto compiled = CompiledFunc::compile(func, dims, {}, cpu, 1);
+    ASSERT_TRUE(compiled);
+    const Memory memory(func, dims, 0);
+    auto scratch = scratch_of(compiled->scratch_bytes());
+    int polls = 0;
+    const auto stop = [](void* context) { return ++*static_cast<int*>(context) == 2; };
+    const auto status = compiled->run(memory.addresses(), {}, aligned(scratch), nullptr, {stop, &polls});
+    EXPECT_TRUE(status.failed);
+    EXPECT_EQ(status.code, ErrorCode::Cancelled);
+    EXPECT_EQ(polls, 2);
+  }
+}
+
+TEST(CompiledFunc, NothingIsCompiledForOtherMachines) {
+  expect_same("prim_func @f(A: Buffer[(n,), int32], B: Buffer[(n,), int32]) { for i in n { B[i] = A[i]; } }",
+              {{9}, {9}}, {.cpu = Cpu::Any, .must_compile = false});
+}
+
+}  // namespace
+}  // namespace ingot::jit
