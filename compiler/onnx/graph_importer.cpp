@@ -13,6 +13,9 @@ constexpr int64_t kNewestOpset = 25;
 // Graphs inside of graphs; each is a few expressions deep in the program.
 constexpr size_t kMaxGraphDepth = 200;
 constexpr size_t kMaxFunctionDepth = 100;
+// Calls of functions and bodies of loops are converted several times: in all at most so many nodes, and so many times
+// as many as the file has.
+constexpr size_t kMaxNodes = 200'000, kMaxUnfolding = 10;
 
 // The one operator that speaks of other nodes of the graph instead of values.
 bool is_gradient(const onnx::NodeProto& node) {
@@ -33,6 +36,7 @@ GraphImporter::GraphImporter(const onnx::ModelProto& model, std::shared_ptr<cons
   find_missing(model.graph().node(), "", missing, 0);
   for (const auto& function : model.functions())
     find_missing(function.node(), fmt::format("function '{}' ", function.name()), missing, 0);
+  most_nodes_ = kMaxNodes + kMaxUnfolding * most_nodes_;
   if (missing.empty()) return;
   std::string text = fmt::format("{} operator{} not supported:", missing.size(), missing.size() == 1 ? " is" : "s are");
   for (const auto& [op, nodes] : missing)
@@ -64,10 +68,11 @@ std::string GraphImporter::function_key(std::string_view domain, std::string_vie
 
 // Everything that is missing, each operator with the nodes that use it.
 void GraphImporter::find_missing(const Nodes& nodes, const std::string& where,
-                                 std::map<std::string, std::vector<std::string>>& missing, size_t depth) const {
+                                 std::map<std::string, std::vector<std::string>>& missing, size_t depth) {
   if (depth > kMaxGraphDepth) fail(ErrorCode::Unsupported, "graphs are nested more than {} deep", kMaxGraphDepth);
   for (int i = 0; i < nodes.size(); ++i) {
     const auto& node = nodes[i];
+    ++most_nodes_;
     for (const auto& attribute : node.attribute()) {
       if (attribute.has_g()) find_missing(attribute.g().node(), describe(node, i) + " ", missing, depth + 1);
       for (const auto& graph : attribute.graphs())
@@ -154,6 +159,8 @@ void GraphImporter::nodes(const Nodes& nodes) {
 void GraphImporter::node(const onnx::NodeProto& given, int index) {
   const std::string what = describe(given, index);
   try {
+    if (++converted_ > most_nodes_)
+      fail(ErrorCode::Unsupported, "the model's functions and loops unfold to more than {} nodes", most_nodes_);
     const bool refers =
         std::ranges::any_of(given.attribute(), [](const auto& a) { return !a.ref_attr_name().empty(); });
     const onnx::NodeProto copy = refers ? resolved(given) : onnx::NodeProto();

@@ -44,7 +44,7 @@ class GraphImporter final : public Subgraphs {
   static std::string function_key(std::string_view domain, std::string_view name);
   void read_opsets(const onnx::ModelProto& model);
   void find_missing(const Nodes& nodes, const std::string& where,
-                    std::map<std::string, std::vector<std::string>>& missing, size_t depth) const;
+                    std::map<std::string, std::vector<std::string>>& missing, size_t depth);
   int64_t opset(std::string_view domain) const;
   void nodes(const Nodes& nodes);
   void node(const onnx::NodeProto& proto, int index);
@@ -63,6 +63,7 @@ class GraphImporter final : public Subgraphs {
   std::vector<Scope> scopes_;
   std::unordered_map<std::string, const onnx::FunctionProto*> functions_;
   std::vector<std::string> active_functions_;
+  size_t converted_ = 0, most_nodes_ = 0;  // nodes
   std::map<std::string, const onnx::AttributeProto*, std::less<>> attributes_;  // of the function at hand
   std::unordered_map<std::string, SymVar> dims_;
 };

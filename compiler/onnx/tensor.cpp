@@ -307,6 +307,9 @@ Ref<TensorObject> read_tensor(const onnx::TensorProto& tensor, const std::string
   return result;
 }
 
+// A few bytes of a file can name any number of zeros.
+constexpr size_t kMaxDenseBytes = size_t{1} << 30;
+
 Ref<TensorObject> read_sparse_tensor(const onnx::SparseTensorProto& sparse, const std::string& folder) {
   const auto values = read_tensor(sparse.values(), folder);
   const auto indices = read_tensor(sparse.indices(), folder);
@@ -318,6 +321,10 @@ Ref<TensorObject> read_sparse_tensor(const onnx::SparseTensorProto& sparse, cons
       values->dtype == DType::String)
     fail(ErrorCode::CorruptFile, "sparse tensor '{}': {} values and indices of shape {} do not fit", name,
          shape_text(values->dims()), shape_text(indices->dims()));
+  if (byte_size(values->dtype, dims) > kMaxDenseBytes)
+    fail(ErrorCode::Unsupported,
+         "sparse tensor '{}' of shape {} has {} bytes when all elements are there, {} are the most", name,
+         shape_text(dims), byte_size(values->dtype, dims), kMaxDenseBytes);
   auto result = make_tensor(nullptr, values->dtype, dims);
   std::memset(result->data, 0, result->bytes);
   const auto count = static_cast<int64_t>(element_count(dims));
