@@ -70,6 +70,11 @@ class Runner {
       std::string shape;
       words >> position >> shape;
       session().set(position, arange_input(shape));
+    } else if (command == "scalar") {
+      size_t position = 0;
+      int64_t number = 0;
+      words >> position >> number;
+      session().set(position, Value::scalar<int64_t>(number));
     } else if (command == "run") {
       size_t count = 0;
       words >> count;

@@ -6,6 +6,7 @@ A runner reads commands from stdin, one per line, and answers each with one line
     version               ok NAME VERSION
     load THREADS PATH     ok TIME           reads the model at PATH (the rest of the line) and makes it ready to run
     input POSITION SHAPE  ok                sets an input, counted from 0, to float32 arange(n) / n; SHAPE as 1x3x224x224
+    scalar POSITION N     ok                sets an input to the int64 number N, of rank 0
     run COUNT             ok TIME...        runs COUNT times, the time of each; input and output stay where they are
     output PATH           ok                runs once and writes the first result to PATH: float32, row-major, no header
     unload                ok                forgets the model; another may be loaded
@@ -79,6 +80,9 @@ class Runner:
 
     def set_input(self, position, shape):
         self.ask("input", position, shape)
+
+    def set_scalar(self, position, number):
+        self.ask("scalar", position, number)
 
     def run(self, count):
         return [float(word) for word in self.ask("run", count).split()]

@@ -201,7 +201,13 @@ class Runner:
         return took / 1e3
 
     def input(self, position, shape):
-        self.feeds[self.session.inputs[int(position)]] = arange_input(shape)
+        self._feed(position, arange_input(shape))
+
+    def scalar(self, position, number):
+        self._feed(position, np.array(int(number), np.int64))
+
+    def _feed(self, position, array):
+        self.feeds[self.session.inputs[int(position)]] = array
         if len(self.feeds) == len(self.session.inputs):
             self.session.bind(self.feeds)
 

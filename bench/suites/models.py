@@ -1,7 +1,8 @@
 """Suite models: networks of the ONNX model zoo with real-valued weights against ONNX Runtime, one thread each.
 
 Rows: NAME, the latency of a run; NAME_compile, the time of `ingot compile`; NAME_load, from the file to ready (for ONNX
-Runtime: creation of the session); NAME_first, from the file to the first result.
+Runtime: creation of the session); NAME_first, from the file to the first result. Row silero: one step of speech
+detection at 16 kHz, a network of ifs, an LSTM and convolutions, whose shapes are fixed on our side when it is compiled.
 The networks come from the folder that INGOT_SHARED names (default: shared beside the repository).
 """
 import os
@@ -57,6 +58,30 @@ def check_output(runner, name):
         raise RuntimeError(f"{name}: the result of {runner.name} differs from the reference")
 
 
+def silero(ours, theirs, quick):
+    """Microseconds of every step of speech detection, for each side."""
+    source = SHARED / "silero/silero_vad.onnx"
+    target = WORK / "silero.ingot"
+    subprocess.run([BUILD / "bin/ingot", "compile", source, "--shape", "input:1x576", "--shape", "state:2x1x128", "-o", target], check=True)
+    outputs, blocks = [], []
+    for runner, path in ((ours, target), (theirs, source)):
+        runner.load(path)
+        runner.set_input(0, "1x576")
+        runner.set_input(1, "2x1x128")
+        runner.set_scalar(2, 16000)
+        outputs.append(runner.output(WORK / "output.bin"))
+        blocks.append(max(1, round(BLOCK_SECONDS * 1e6 / min(runner.run(100)))))
+    if outputs[0].shape != outputs[1].shape or not np.allclose(*outputs, rtol=0, atol=1e-3):
+        raise RuntimeError(f"silero: {outputs[0]} differs from {outputs[1]}")
+    samples = [[], []]
+    for _ in range(4 if quick else 20):
+        for i, runner in enumerate((ours, theirs)):
+            samples[i] += runner.run(blocks[i])
+    ours.unload()
+    theirs.unload()
+    return samples
+
+
 def loads(sides, rounds):
     """Loads in turns. Milliseconds to ready and to the first result, for each side."""
     ready, first = ([[] for _ in sides] for _ in range(2))
@@ -108,3 +133,5 @@ def measure(quick):
                 ready, first = loads(sides, 3 if quick else 9)
                 yield compare("models", f"{name}_load", "ms", ready[0], peer, version, ready[1])
                 yield compare("models", f"{name}_first", "ms", first[0], peer, version, first[1])
+        samples = silero(ours, theirs, quick)
+        yield compare("models", "silero", "us", samples[0], peer, version, samples[1])
