@@ -1,5 +1,7 @@
 #include "compiler/onnx/graph_builder.h"
 
+#include <algorithm>
+
 #include "compiler/ops/ops.h"
 #include "runtime/base/convert.h"
 #include "runtime/base/error.h"
@@ -184,7 +186,18 @@ Typed GraphBuilder::tensor_of(Dims values, size_t rank, DType dtype) {
     });
     return constant(std::move(data));
   }
-  Typed result = call("shape_to_tensor", {shape(values)}, {{"dtype", dtype}});
+  // Shapes hold no negative numbers: what may be one is moved there and back.
+  constexpr int64_t kFar = int64_t{1} << 40;
+  Dims moved = values;
+  std::vector<int64_t> back(values.size(), 0);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (prove_less_equal(0, values[i]) == Proof::Yes) continue;
+    back[i] = values[i].as_const().value_or(-kFar);
+    moved[i] = simplify(values[i] - back[i]);
+  }
+  const bool moves = std::ranges::any_of(back, [](int64_t by) { return by != 0; });
+  Typed result = call("shape_to_tensor", {shape(moved)}, {{"dtype", moves ? DType::Int64 : dtype}});
+  if (moves) result = cast(call("add", {result, integers(back)}), dtype);
   if (rank == 0) result = reshape(result, {});
   result.values = std::move(values);
   return result;

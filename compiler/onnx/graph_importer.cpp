@@ -1,6 +1,7 @@
 #include "compiler/onnx/graph_importer.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "compiler/onnx/gradient.h"
 #include "compiler/onnx/tensor.h"
@@ -200,6 +201,8 @@ void GraphImporter::node(const onnx::NodeProto& given, int index) {
   } catch (Error& error) {
     error.add_context(what);
     throw;
+  } catch (const std::out_of_range&) {
+    fail(ErrorCode::ShapeMismatch, "{}: an operand has fewer dimensions or elements than the operator needs", what);
   }
 }
 

@@ -67,6 +67,10 @@ def errors(folder):
     refused("shapes that do not fit", folder,
             model([node("MatMul", ["x", "w"], ["y"], name="product")], [value("x", (2, 3)), value("w", (4, 5))],
                   [value("y", None)]), "error[ShapeMismatch]", "node #0 'product' (MatMul)", "3", "4")
+    refused("an operand of too low a rank", folder,
+            model([node("LSTM", ["x", "w", "r"], ["y"], hidden_size=4)],
+                  [value("x", (1, 1, 3)), value("w", (1, 16, 3)), value("r", (16, 4))], [value("y", None)]),
+            "error[ShapeMismatch]", "node #0 (LSTM): an operand has fewer dimensions")
     refused("an opset of the future", folder, model([node("Relu", ["x"], ["y"])], [x], [y], opset=99), "opset 99")
     loops = helper.make_function("mine", "F", ["a"], ["b"], [node("F", ["a"], ["b"], domain="mine")],
                                  [helper.make_opsetid("", 17), helper.make_opsetid("mine", 1)])
