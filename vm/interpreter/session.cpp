@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/object/trim_system.h"
 #include "runtime/parallel/thread_team.h"
 #include "runtime/tensor/tensor.h"
 #include "vm/interpreter/controls.h"
@@ -194,6 +195,7 @@ void Session::trim() {
   m.pool.trim();
   m.arena.trim();
   m.stack.trim(m.frame + 1, m.next_register);
+  trim_system();
 }
 
 }  // namespace ingot::vm

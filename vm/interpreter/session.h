@@ -99,7 +99,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   const std::shared_ptr<const Executable>& executable() const;
   MemoryStatistics memory() const;
-  // Gives what is kept for the next run back to the system.
+  // Gives what is kept for the next run back to the operating system. Slow: for a session that rests.
   void trim();
 
  private:

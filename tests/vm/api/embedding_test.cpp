@@ -52,6 +52,18 @@ TEST(Embedding, ResultsOutliveSessionAndExecutable) {
   EXPECT_THAT(y.elements<float>(), ElementsAre(4, 5));
 }
 
+TEST(Embedding, TrimGivesMemoryBack) {
+  Session session(Executable::load(vm::testing::mlp_bytes()));
+  const Value a = Value::tensor<float>(std::vector<float>(3000), {1000, 3});
+  session.set(0, a);
+  session.run();
+  EXPECT_GT(session.memory().kept, 0u);
+  session.trim();
+  EXPECT_EQ(session.memory().kept, 0u);
+  session.run();
+  EXPECT_EQ(session.output(0).dims()[0], 1000);
+}
+
 TEST(Embedding, ValuesOfAllKindsGoInAndOut) {
   EXPECT_EQ(Value::scalar(int64_t{3}).item<int64_t>(), 3);
   EXPECT_EQ(Value::prim(4).prim_int(), 4);

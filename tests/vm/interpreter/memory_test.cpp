@@ -1,10 +1,16 @@
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
+#include <fstream>
 #include <new>
+#include <random>
+
+#include <unistd.h>
 
 #include <gmock/gmock.h>
 
 #include "programs.h"
+#include "runtime/memory/poison.h"
 #include "runtime/tensor/tensor.h"
 #include "vm/executable/text.h"
 #include "vm/loader/function_plan.h"
@@ -66,6 +72,20 @@ Value vector_of(int64_t n, float first) {
   return Value(std::move(tensor));
 }
 
+#if defined(INGOT_POISONS_MEMORY) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
+size_t resident_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  size_t size = 0;
+  size_t resident = 0;
+  statm >> size >> resident;
+  return resident * static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+}
+
 float first_of(const Value& value) { return *value.get<TensorObject>()->elements<float>(); }
 
 TEST(Memory, PlansAreMadePerShapeAndKept) {
@@ -95,6 +115,64 @@ TEST(Memory, RunsOfOneShapeDoNotAllocate) {
   }
   EXPECT_EQ(allocations - before, 0u);
   EXPECT_EQ(session->memory().system_allocations - system_before, 0u);
+  EXPECT_EQ(session->memory().in_use, 0u);
+}
+
+TEST(Memory, RunsOfAStaticFunctionDoNotAllocate) {
+  std::string text(kChain);
+  for (const auto& [from, to] : {std::pair{"(n,)", "(100,)"},
+                                 {"vars n\n", ""},
+                                 {"binds (1)", ""},
+                                 {"t0, [r1]", "t0, []"},
+                                 {"plan [r1]", "plan []"}})
+    for (size_t at = 0; (at = text.find(from, at)) != std::string::npos;) text.replace(at, std::strlen(from), to);
+  const auto session = session_of(assemble(text));
+  const std::vector<Value> args = {vector_of(100, 1)};
+  session->recycle(session->run(0u, args));
+  const uint64_t before = allocations;
+  const uint64_t system_before = session->memory().system_allocations;
+  for (int i = 0; i < 100; ++i) {
+    Value result = session->run(0u, args);
+    ASSERT_EQ(first_of(result), 8.0f);
+    session->recycle(std::move(result));
+  }
+  EXPECT_EQ(allocations - before, 0u);
+  EXPECT_EQ(session->memory().system_allocations - system_before, 0u);
+}
+
+TEST(Memory, TrimGivesMemoryBackToTheOperatingSystem) {
+  constexpr size_t kElements = size_t{4} << 20;
+  const auto session = session_of(assemble(kChain));
+  const std::vector<Value> args = {vector_of(kElements, 1)};
+  // An arena tensor and a result.
+  for (int i = 0; i < 4; ++i) session->recycle(session->run(0u, args));
+  const size_t kept = session->memory().kept;
+  EXPECT_GE(kept, 2 * kElements * sizeof(float));
+  const size_t before = resident_bytes();
+  session->trim();
+  EXPECT_EQ(session->memory().kept, 0u);
+  if (!kSanitized) {
+    EXPECT_LT(resident_bytes(), before - kept * 9 / 10);
+  }
+  EXPECT_EQ(first_of(session->run(0u, args)), 8.0f);
+}
+
+// Of random sequence lengths, each with a plan and a result of its own. INGOT_SOAK=1: ten thousand.
+TEST(Memory, RandomLengthsDoNotGrowTheProcess) {
+  const int measured = std::getenv("INGOT_SOAK") != nullptr ? 10'000 : 1'000;
+  const auto session = session_of(assemble(kChain));
+  std::mt19937 random(7);
+  const auto run = [&] {
+    const auto n = static_cast<int64_t>(random() % 4096 + 1);
+    const std::vector<Value> args = {vector_of(n, 1)};
+    ASSERT_EQ(first_of(session->run(0u, args)), 8.0f);
+  };
+  for (int i = 0; i < 1'000; ++i) run();
+  const auto before = static_cast<double>(resident_bytes());
+  for (int i = 0; i < measured; ++i) run();
+  if (!kSanitized) {
+    EXPECT_LT(static_cast<double>(resident_bytes()), 1.01 * before);
+  }
   EXPECT_EQ(session->memory().in_use, 0u);
 }
 
