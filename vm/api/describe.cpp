@@ -49,6 +49,62 @@ uint32_t line_at(const Function& function, uint32_t unit) {
   return after == function.spans.begin() ? 0 : std::prev(after)->line;
 }
 
+// The kernel site that writes each allocation site first; kNoSite where none is known.
+std::vector<uint32_t> find_producers(const Program& program, const LinkedFunction& function) {
+  const FunctionFacts& facts = *function.facts;
+  std::vector<uint32_t> producers(facts.sites.size(), kNoSite);
+  for (uint32_t k = 0; k < facts.kernels.size(); ++k) {
+    const KernelSite& site = facts.kernels[k];
+    for (size_t i = program.kernels[site.kernel].inputs; i < site.operands.size(); ++i) {
+      if (site.operands[i].from != Origin::From::Site) continue;
+      uint32_t target = site.operands[i].index;
+      while (facts.sites[target].base != kNoSite) target = facts.sites[target].base;
+      if (producers[target] == kNoSite) producers[target] = k;
+    }
+  }
+  return producers;
+}
+
+std::string kernel_name(const KernelCall& call) {
+  return call.prim_func != nullptr ? call.prim_func->name : std::string(contract_name(call.contract));
+}
+
+void write_place(JsonWriter& json, std::string_view name, std::string_view kind, size_t offset, size_t bytes,
+                 uint32_t first, uint32_t last, uint32_t line) {
+  json.begin_object().key("name").value(name).key("kind").value(kind);
+  json.key("offset").value(uint64_t{offset}).key("bytes").value(uint64_t{bytes});
+  json.key("first").value(first).key("last").value(last).key("line").value(line);
+}
+
+// Tensors and scratch of the arena: where they lie and when they live, in units of the code.
+void write_places(JsonWriter& json, const Program& program, const LinkedFunction& function, const FunctionPlan& plan) {
+  const FunctionFacts& facts = *function.facts;
+  const size_t begin = plan.segment_bytes - plan.memory.total;
+  const auto producers = find_producers(program, function);
+  json.key("places").begin_array();
+  for (uint32_t i = 0; i < facts.sites.size(); ++i) {
+    const AllocSite& site = facts.sites[i];
+    if (site.opcode != Opcode::AllocTensor || site.first > site.last) continue;
+    const StorageExtent& extent = plan.storages[plan.sites[i].storage];
+    const KernelCall* producer =
+        producers[i] == kNoSite ? nullptr : &program.kernels[facts.kernels[producers[i]].kernel];
+    write_place(json, producer != nullptr ? kernel_name(*producer) : "tensor",
+                producer != nullptr ? contract_name(producer->contract) : "tensor", plan.sites[i].data - begin,
+                extent.bytes, site.first, site.last, line_at(*function.source, site.unit));
+    json.key("dtype").value(dtype_name(extent.dtype));
+    json.key("shape").value(shape_text({extent.dims, extent.rank})).end_object();
+  }
+  for (size_t k = 0; k < plan.kernels.size(); ++k) {
+    const Kernel* kernel = plan.kernels[k].kernel.get();
+    if (kernel == nullptr || kernel->scratch_bytes() == 0) continue;
+    const uint32_t unit = facts.kernels[k].unit;
+    write_place(json, "scratch of " + kernel_name(program.kernels[facts.kernels[k].kernel]), "scratch",
+                plan.kernels[k].scratch - begin, kernel->scratch_bytes(), unit, unit, line_at(*function.source, unit));
+    json.end_object();
+  }
+  json.end_array();
+}
+
 void write_plan(JsonWriter& json, const Program& program, const LinkedFunction& function, const FunctionPlan& plan) {
   json.key("memory").begin_object();
   json.key("arena_bytes").value(uint64_t{plan.memory.total});
@@ -56,6 +112,7 @@ void write_plan(JsonWriter& json, const Program& program, const LinkedFunction& 
   json.key("sum_bytes").value(uint64_t{plan.memory.sum});
   json.key("segment_bytes").value(uint64_t{plan.segment_bytes});
   json.key("peak_bytes").value(uint64_t{plan.peak.bytes}).key("peak_is_known").value(plan.peak.whole);
+  write_places(json, program, function, plan);
   json.end_object();
   json.key("kernels").begin_array();
   for (size_t k = 0; k < plan.kernels.size(); ++k) {

@@ -1,7 +1,12 @@
+#include <fstream>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/error.h"
 #include "vm/tool/commands.h"
+#include "vm/tool/memory_page.h"
 
 namespace ingot::tool {
 namespace {
@@ -10,16 +15,11 @@ using Json = nlohmann::json;
 
 struct Options {
   std::string file;
-  std::string dims;
+  std::vector<std::string> dims;
+  std::string page;
   api::LoadOptions load;
   bool json = false;
 };
-
-std::string size_text(uint64_t bytes) {
-  if (bytes < 10'000) return fmt::format("{} B", bytes);
-  if (bytes < 10'000'000) return fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3);
-  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
-}
 
 std::string joined(const Json& names) {
   std::string text;
@@ -50,9 +50,12 @@ void print_kernels(const Json& function) {
     const std::string how = kernel["variant"].is_null() ? kernel["reason"].get<std::string>()
                                                         : fmt::format("{} ({})", kernel["variant"].get<std::string>(),
                                                                       kernel["implementation"].get<std::string>());
+    const std::string scratch = kernel.value("scratch_bytes", uint64_t{0}) == 0
+                                    ? std::string()
+                                    : ", scratch " + size_text(kernel["scratch_bytes"]);
     const std::string place = kernel["line"] == 0 ? fmt::format("unit {}", kernel["unit"].get<uint32_t>())
                                                   : fmt::format("line {}", kernel["line"].get<uint32_t>());
-    print_line(fmt::format("  kernel     {}: {}, {}", place, name, how));
+    print_line(fmt::format("  kernel     {}: {}, {}{}", place, name, how, scratch));
   }
 }
 
@@ -74,7 +77,7 @@ void print(const Json& all) {
     print_line(fmt::format("import {}{}", import["name"].get<std::string>(),
                            import["writes"].empty() ? "" : " (writes arguments)"));
   const Json& constants = all["constants"];
-  print_line(fmt::format("constants: {}, {} in the file, {} packed", constants["count"].get<uint64_t>(),
+  print_line(fmt::format("weights: {} constants, {} in the file, {} packed", constants["count"].get<uint64_t>(),
                          size_text(constants["bytes"]), size_text(constants["packed_bytes"])));
   std::string sections;
   for (const Json& section : all["sections"])
@@ -86,17 +89,38 @@ void print(const Json& all) {
     print_line(fmt::format("{}: {}", key, value.get<std::string>()));
 }
 
+// "n=128,m=3" of everything behind --memory. A last word without a value is FILE, where that is not given otherwise.
+std::string take_dims(Options& options) {
+  if (options.file.empty() && !options.dims.empty() && options.dims.back().find('=') == std::string::npos) {
+    options.file = options.dims.back();
+    options.dims.pop_back();
+  }
+  if (options.file.empty()) fail(ErrorCode::InvalidArgument, "FILE is missing");
+  return fmt::format("{}", fmt::join(options.dims, ","));
+}
+
+void write_page(const std::string& path, const Json& all, const std::string& title) {
+  std::ofstream file(path, std::ios::binary);
+  file << memory_page(all, title);
+  file.close();
+  if (!file) fail(ErrorCode::Io, "cannot write {}", path);
+}
+
 }  // namespace
 
 Tool::Command configure_inspect(CLI::App& command, const Sources& sources) {
   const auto options = std::make_shared<Options>();
-  command.add_option("FILE", options->file, "the executable")->required();
-  command.add_option("--memory", options->dims, "values of dimensions for which to tell memory and kernels: n=128,m=3");
+  command.add_option("FILE", options->file, "the executable");
+  command.add_option("--memory", options->dims, "values of dimensions for which to tell memory and kernels: n=128 m=3")
+      ->expected(0, -1);
+  command.add_option("--memory-html", options->page, "draw the memory plans into this file");
   command.add_option("--cpu", options->load.cpu, "at most this instruction set");
   command.add_flag("--json", options->json, "print JSON");
   return [options, &sources] {
+    const std::string dims = take_dims(*options);
     if (sources.inspect && sources.inspect(options->file, options->json)) return 0;
-    const std::string text = sources.load(options->file, options->load).describe(options->dims);
+    const std::string text = sources.load(options->file, options->load).describe(dims);
+    if (!options->page.empty()) write_page(options->page, Json::parse(text), options->file);
     if (options->json) {
       print_line(text);
     } else {

@@ -27,7 +27,7 @@ prim(3)
 @main: fn(Prim[int64]) -> Prim[int64]
   parameter  n: Prim[int64]
   code       12 B, 1 registers
-constants: 0, 0 B in the file, 0 B packed
+weights: 0 constants, 0 B in the file, 0 B packed
 file: 1088 B: strings 17 B, functions 28 B, signatures 33 B, tables 34 B, code 12 B, constants 4 B, prim_funcs 4 B, kernels 4 B, imports 4 B, metadata 4 B
 
 // RUN: ingot-rt verify
