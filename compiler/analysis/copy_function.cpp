@@ -65,7 +65,9 @@ class Copier {
           }
         }
         Expr body = expr(seq.body);
-        return std::make_shared<Seq>(std::move(blocks), std::move(body), e->span);
+        auto made = std::make_shared<Seq>(std::move(blocks), std::move(body), e->span);
+        made->result_span = seq.result_span;
+        return made;
       }
       case ExprKind::Call: {
         const auto& call = *as<Call>(e);

@@ -232,7 +232,8 @@ FunctionRef Inference::function(const Function& f, const Var* self, SymVars* gen
     body = sequence(*as<Seq>(f.body), nullptr);
   }
   if (annotated != nullptr && !mentions_unknown(body->info)) {
-    const Span& span = place(as<Seq>(body)->body->span);
+    const Span& written = as<Seq>(f.body)->result_span;
+    const Span& span = written.line != 0 ? written : place(as<Seq>(body)->body->span);
     expect(body->info, annotated, span, "the result");
     if (is_compatible(body->info, annotated) == Compatibility::Possibly) {
       const Seq& seq = *as<Seq>(body);
@@ -275,6 +276,7 @@ Expr Inference::sequence(const Seq& seq, const StructInfo& expected) {
   context_.dataflow = outer_context.dataflow;
   if (blocks.empty() || blocks.back().dataflow) blocks.push_back({false, {}});
   context_.into = &blocks.back().bindings;
+  if (seq.result_span.line != 0) context_.here = seq.result_span;
   Expr body = leaf(seq.body, expected);
   // Functions with open parameters are replaced by their instances, values of literals by what their use asked for.
   for (auto& block : blocks) {

@@ -11,6 +11,16 @@ using namespace ir;
 namespace {
 
 constexpr size_t kMostInstances = 1000;
+constexpr size_t kMostParts = 10'000;  // of the types of one call's arguments
+
+// Counts the parts of a type down from `budget`; false where that does not suffice.
+bool is_small(const StructInfo& info, size_t& budget) {
+  if (info == nullptr) return true;
+  if (budget == 0) return false;
+  --budget;
+  return std::ranges::all_of(info->fields, [&](const StructInfo& field) { return is_small(field, budget); }) &&
+         is_small(info->result, budget);
+}
 
 uint64_t literal_bits(const Constant& literal) {
   uint64_t bits = 0;
@@ -83,6 +93,14 @@ std::optional<Inference::Instance> Inference::instantiate(const Call& e, const F
       for (const StructInfo& field : args[i]->info->fields)
         key += fmt::format("{}:{};", i, static_cast<const void*>(field->shape_var.get()));
     given.push_back(has_holes[i] ? object_info() : args[i]->info);
+  }
+  size_t budget = kMostParts;
+  if (!std::ranges::all_of(given, [&](const StructInfo& info) { return is_small(info, budget); })) {
+    diagnostics_->error(
+        ErrorCode::TypeError, span,
+        fmt::format("the arguments of {} have more than {} parts: it calls itself with ever larger ones", name,
+                    kMostParts));
+    return std::nullopt;
   }
   Generalized general = generalize(given);
   key += general.key;

@@ -38,7 +38,9 @@ class Normalizer {
     if (const auto found = placement_.moved_to.find(scope); found != placement_.moved_to.end())
       for (const Binding* moved : found->second) binding(*moved, blocks, false);
     Expr body = leaf(e, blocks, false);
-    return std::make_shared<Seq>(blocks.take(), std::move(body), e->span);
+    auto made = std::make_shared<Seq>(blocks.take(), std::move(body), e->span);
+    if (const auto* seq = as<Seq>(e)) made->result_span = seq->result_span;
+    return made;
   }
 
   // A value that may stand behind a binding: itself a leaf, or built from leaves.

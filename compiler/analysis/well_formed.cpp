@@ -218,7 +218,10 @@ class Checker {
       if (block.dataflow) leave_dataflow(before);
     }
     open_.pop_back();
+    const Span outer_here = here_;
+    if (seq.result_span.line != 0) here_ = seq.result_span;
     expr(seq.body);
+    here_ = outer_here;
   }
 
   // Dataflow variables leave scope, the others stay.

@@ -128,6 +128,7 @@ struct Seq final : ExprNode {
         body(std::move(body_)) {}
   std::vector<BindingBlock> blocks;
   Expr body;
+  Span result_span;  // of the body: a use of a variable has no span of its own
 };
 
 // An immutable scalar outside of tensor arithmetic: an integer expression over symbolic variables, a float or a bool.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -111,6 +112,9 @@ Parser::Signature Parser::signature() {
     const ir::Span span = span_from(first);
     StructInfo annotation;
     if (accept(":")) annotation = type();
+    if (std::ranges::any_of(result.params, [&](const ir::VarRef& param) { return param->name == name; }))
+      diagnostics_.error(ErrorCode::WellFormedness, span, fmt::format("the parameter %{} is bound twice", name),
+                         "give one of them another name", 2);
     result.params.push_back(new_var(name, std::move(annotation), false, span));
     vars_.bind(name, result.params.back());
     if (!accept(",")) break;

@@ -8,6 +8,7 @@ namespace ingot::text {
 struct Parser::Block {
   std::vector<ir::BindingBlock> blocks;
   Expr result;
+  ir::Span result_span;
 
   void add(ir::Binding binding) {
     if (blocks.empty() || blocks.back().dataflow) blocks.push_back({});
@@ -60,8 +61,10 @@ ir::Expr Parser::statements(std::string_view closing) {
     fail_here("a block must end with an expression, its value",
               "write the result without ';' before the closing bracket");
   }
-  if (block.blocks.empty()) return block.result;
-  return make<ir::Seq>(std::move(block.blocks), std::move(block.result), span_from(first));
+  if (block.blocks.empty() && (closing != "}" || ir::as<ir::Var>(block.result) == nullptr)) return block.result;
+  auto seq = std::make_shared<ir::Seq>(std::move(block.blocks), std::move(block.result), span_from(first));
+  seq->result_span = block.result_span;
+  return seq;
 }
 
 // False where it was the result.
@@ -83,6 +86,7 @@ bool Parser::statement(Block& block, std::string_view closing) {
   const size_t first = at_;
   Expr value = expression();
   if (returns) {
+    block.result_span = span_from(first);
     accept(";");
     block.result = std::move(value);
     return false;
@@ -94,6 +98,7 @@ bool Parser::statement(Block& block, std::string_view closing) {
     return true;
   }
   if (!at(closing)) fail_here(fmt::format("expected ';' or '{}', found {}", closing, peek().described()));
+  block.result_span = span_from(first);
   block.result = std::move(value);
   return false;
 }
