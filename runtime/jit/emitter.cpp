@@ -375,7 +375,7 @@ void Emitter::instruction(const Instr& instr) {
       vmovq(slot_address(instr.ref), in_register(instr.a, 16, 0));
       return;
     case Op::EvalSlot:
-      index_expr(function_->exprs[instr.index], 0);
+      index_expr(function_->exprs[instr.index].expr, function_->exprs[instr.index], 0);
       mov(slot_address(instr.ref), rax);
       return;
     case Op::CheckSlot: {
@@ -507,15 +507,13 @@ void Emitter::fma(const Instr& instr) {
 }
 
 // The value of an index expression in rax; operands that wait lie in area 3. What does not fit an int64 faults.
-void Emitter::index_expr(const PrimExpr& expr, uint32_t depth) {
+void Emitter::index_expr(const PrimExpr& expr, const IndexExpr& whole, uint32_t depth) {
   if (expr.op() == PrimOp::Const) {
     mov(rax, expr.value());
     return;
   }
   if (expr.op() == PrimOp::Var) {
-    const auto& known = function_->expr_slots;
-    const auto found =
-        std::ranges::find(known, static_cast<const void*>(expr.var().get()), &std::pair<const void*, Slot>::first);
+    const auto found = std::ranges::find(whole.slots, expr.var().get(), &std::pair<const SymVarNode*, Slot>::first);
     return load_slot(rax, found->second);
   }
   if (depth == 8) throw Refusal{};
@@ -526,7 +524,7 @@ void Emitter::index_expr(const PrimExpr& expr, uint32_t depth) {
     setne(al);
     movzx(eax, al);
   };
-  index_expr(expr.operands()[0], depth);
+  index_expr(expr.operands()[0], whole, depth);
   if (expr.op() == PrimOp::Not) {
     test(rax, rax);
     sete(al);
@@ -536,7 +534,7 @@ void Emitter::index_expr(const PrimExpr& expr, uint32_t depth) {
   if (expr.op() == PrimOp::And || expr.op() == PrimOp::Or) {
     truth();
     expr.op() == PrimOp::And ? jz(end, T_NEAR) : jnz(end, T_NEAR);
-    index_expr(expr.operands()[1], depth);
+    index_expr(expr.operands()[1], whole, depth);
     truth();
     L(end);
     return;
@@ -544,15 +542,15 @@ void Emitter::index_expr(const PrimExpr& expr, uint32_t depth) {
   if (expr.op() == PrimOp::Select) {
     test(rax, rax);
     jz(otherwise, T_NEAR);
-    index_expr(expr.operands()[1], depth);
+    index_expr(expr.operands()[1], whole, depth);
     jmp(end, T_NEAR);
     L(otherwise);
-    index_expr(expr.operands()[2], depth);
+    index_expr(expr.operands()[2], whole, depth);
     L(end);
     return;
   }
   mov(waiting, rax);
-  index_expr(expr.operands()[1], depth + 1);
+  index_expr(expr.operands()[1], whole, depth + 1);
   mov(rcx, rax);
   mov(rax, waiting);
   switch (expr.op()) {

@@ -114,7 +114,7 @@ class Emitter : protected Xbyak::CodeGenerator {
   void instruction(const Instr& instr);
   void call(const Instr& instr);
   void fma(const Instr& instr);
-  void index_expr(const PrimExpr& expr, uint32_t depth);
+  void index_expr(const PrimExpr& expr, const IndexExpr& whole, uint32_t depth);
   void index_division(bool quotient);
   void make_pointers(const Loop& loop);
   Pointer pointer_for(const Position& position, Slot own) const;

@@ -169,14 +169,19 @@ struct ValueInfo {
   uint64_t bits = 0;
 };
 
+// Evaluated where the loops around it are: one variable has a slot in the loop of whole steps, another in the tail's.
+struct IndexExpr {
+  PrimExpr expr;
+  std::vector<std::pair<const SymVarNode*, Slot>> slots = {};
+};
+
 // One function: what runs for a range of the outermost loop.
 struct Function {
   std::vector<ValueInfo> values = std::vector<ValueInfo>(1);
   std::vector<Position> positions;
   std::vector<const Table*> tables;
   std::vector<Helper> helpers;
-  std::vector<PrimExpr> exprs;
-  std::vector<std::pair<const void*, Slot>> expr_slots;  // of their variables
+  std::vector<IndexExpr> exprs;
   std::vector<int64_t> bounds;
   std::deque<Loop> loops;
   std::deque<Branch> branches;

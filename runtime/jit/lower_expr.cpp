@@ -114,8 +114,8 @@ Slot Lowering::slot_of(const SymVar& var) {
 Slot Lowering::eval_slot(const PrimExpr& expr) {
   if (expr.op() == PrimOp::Var) return slot_of(expr.var());
   const auto id = static_cast<uint32_t>(function_.exprs.size());
-  function_.exprs.push_back(expr);
-  for_each_var(expr, [&](const SymVar& var) { function_.expr_slots.emplace_back(var.get(), slot_of(var)); });
+  IndexExpr& added = function_.exprs.emplace_back(IndexExpr{expr, {}});
+  for_each_var(expr, [&](const SymVar& var) { added.slots.emplace_back(var.get(), slot_of(var)); });
   const Slot slot = b_.new_slot(b_.level());
   b_.fixed({.op = Op::EvalSlot, .a = 0, .ref = slot, .index = id}, false);
   return slot;

@@ -150,6 +150,16 @@ TEST(CompiledFunc, SumsOverEachAxis) {
             {{n, n, n}, {n, n}}, {.cpu = cpu, .threads = 2});
 }
 
+TEST(CompiledFunc, ConditionsOfInnerLoopsInTheTail) {
+  for (const Cpu cpu : machines())
+    for (const int64_t m : {5, 16, 17, 31, 33})
+      expect_same(
+          "prim_func @f(A: Buffer[(4, m), float32], B: Buffer[(4, m), float32]) { for i in 4 parallel { for j in m { "
+          "B[i, j] = 0f32; for k in 2 reduce { B[i, j] = B[i, j] + select(index(i + k < 4) != 0i64, A[i, j], 0f32); } "
+          "} } }",
+          {{4, m}, {4, m}}, {.cpu = cpu});
+}
+
 TEST(CompiledFunc, RowsInPrivateTemporariesOfThreads) {
   for (const Cpu cpu : machines())
     expect_same(
