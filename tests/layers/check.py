@@ -18,7 +18,7 @@ INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 # Headers of the operating system and of the instruction set; C++'s own have neither dot nor slash.
 SYSTEM = re.compile(
     r"[a-z_0-9]+|(sys|linux|asm|arpa|netinet|bits)/.+"
-    r"|(cpuid|dlfcn|dirent|errno|fcntl|fenv|float|immintrin|inttypes|limits|math|poll|pthread|sched|semaphore|signal"
+    r"|(cpuid|dlfcn|dirent|errno|fcntl|fenv|float|immintrin|inttypes|limits|malloc|math|poll|pthread|sched|semaphore|signal"
     r"|stdarg|stdbool|stddef|stdint|stdio|stdlib|string|time|ucontext|unistd|x86intrin|cxxabi)\.h"
 )
 
