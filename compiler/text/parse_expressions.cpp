@@ -144,8 +144,10 @@ ir::Expr Parser::use(const Token& token) {
 ir::Expr Parser::word() {
   const size_t first = at_;
   const Token name = peek();
-  if (vars_.find(name.text) != nullptr) return use(name);
   const bool call = peek(1).is("(");
+  if (const ir::VarRef* var = vars_.find(name.text);
+      var != nullptr && !(call && beside_operators_.contains(var->get())))
+    return use(name);
   if (name.text == "if") return conditional();
   if (name.text == "fn" || name.text == "fun") {
     take();

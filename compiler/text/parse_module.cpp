@@ -116,7 +116,7 @@ Parser::Signature Parser::signature() {
       diagnostics_.error(ErrorCode::WellFormedness, span, fmt::format("the parameter %{} is bound twice", name),
                          "give one of them another name", 2);
     result.params.push_back(new_var(name, std::move(annotation), false, span));
-    vars_.bind(name, result.params.back());
+    bind_local(name, result.params.back(), first);
     if (!accept(",")) break;
   }
   expect(")", "after the parameters of a function");

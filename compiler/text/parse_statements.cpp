@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "compiler/ops/ops.h"
 #include "compiler/text/parser_state.h"
 
 namespace ingot::text {
@@ -115,6 +116,11 @@ std::string Parser::local_name(std::string_view where) {
   return name.text;
 }
 
+void Parser::bind_local(const std::string& name, const ir::VarRef& var, size_t token) {
+  if (tokens_[token].kind == TokenKind::Local && ops::find(name) != nullptr) beside_operators_.insert(var.get());
+  vars_.bind(name, var);
+}
+
 void Parser::let(Block& block, bool dataflow) {
   const size_t first = at_;
   take();
@@ -127,14 +133,14 @@ void Parser::let(Block& block, bool dataflow) {
   const bool in_dataflow = dataflow && !outputs_[defines];
   const auto var = new_var(name, annotation, in_dataflow, name_span);
   const bool recursive = at_word("fn") || at_word("fun") || (at_word("impure") && (peek(1).is_word("fn")));
-  if (recursive) vars_.bind(name, var);
+  if (recursive) bind_local(name, var, defines);
   Expr value;
   {
     const LineMode lines(*this, false);
     value = expression();
   }
   StructInfo cast = unwrap_match_cast(value);
-  if (!recursive) vars_.bind(name, var);
+  if (!recursive) bind_local(name, var, defines);
   block.add({var, std::move(value), std::move(cast), span_from(first)});
   if (!accept(";") && !at_word("let") && !(peek().starts_line))
     fail_here(fmt::format("expected ';' behind a let, found {}", peek().described()));
@@ -151,7 +157,7 @@ void Parser::graph_binding(Block& block, bool dataflow) {
     value = expression();
   }
   const auto var = new_var(name, nullptr, dataflow && !outputs_[first], name_span);
-  vars_.bind(name, var);
+  bind_local(name, var, first);
   block.add({var, std::move(value), nullptr, span_from(first), !dataflow});
   if (!accept(";") && !peek().starts_line && !at("}"))
     fail_here(fmt::format("expected ';' or a line break behind a graph binding, found {}", peek().described()));

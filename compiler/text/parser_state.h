@@ -1,5 +1,6 @@
 #pragma once
 #include <unordered_map>
+#include <unordered_set>
 
 #include "compiler/ir/op.h"
 #include "compiler/text/lexer.h"
@@ -135,6 +136,7 @@ class Parser {
   std::unordered_map<size_t, bool> dataflow_outputs() const;
   ir::VarRef new_var(const std::string& name, StructInfo annotation, bool dataflow, const ir::Span& span);
   std::string local_name(std::string_view where);
+  void bind_local(const std::string& name, const ir::VarRef& var, size_t token);  // that spells the name
 
   std::shared_ptr<const ir::Source> source_;
   ir::Diagnostics& diagnostics_;
@@ -146,6 +148,7 @@ class Parser {
   bool line_ends_ = false;  // a line break ends the expression: inside a graph binding, outside of brackets
   std::unordered_map<size_t, bool> outputs_;  // of the dataflow block at hand: defining token -> leaves the block
   Scopes<ir::VarRef> vars_;
+  std::unordered_set<const ir::Var*> beside_operators_;  // %add leaves add(...) to the operator; a local add hides it
   Scopes<SymEntry> sym_vars_;
 
   friend class LineMode;
