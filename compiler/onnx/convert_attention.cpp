@@ -1,129 +1,91 @@
 #include <cmath>
 
+#include "compiler/onnx/attention.h"
 #include "compiler/onnx/conversions.h"
+#include "compiler/onnx/spatial.h"
 #include "compiler/onnx/tensor.h"
 #include "runtime/base/error.h"
-#include "runtime/symbolic/simplify.h"
 
-// Attention in the forms that exporters write, all brought to heads [batch, heads, time, width].
+// Attention, rotary embeddings and what replaces attention, as the standard has them.
 namespace ingot::onnx_import {
 namespace {
 
-Typed positions(GraphBuilder& b, const PrimExpr& count) {
-  return b.call("arange", {Typed{std::make_shared<ir::PrimValue>(count, b.span()), prim_info(DType::Int64, count)}});
+// A mask whose keys end early goes on with -infinity.
+Typed padded_mask(GraphBuilder& b, const Typed& mask, const PrimExpr& keys) {
+  const size_t last = mask.rank() - 1;
+  const auto have = mask.dim(last).as_const(), wanted = keys.as_const();
+  if (!have || !wanted || *have >= *wanted || *have == 1) return mask;
+  std::vector<int64_t> width(2 * mask.rank(), 0);
+  width[2 * last + 1] = *wanted - *have;
+  return b.call("pad", {mask}, {{"pad_width", width}, {"pad_value", -INFINITY}});
 }
 
-PrimExpr divided(const PrimExpr& dim, int64_t by, std::string_view what) {
-  if (by < 1 || (dim.as_const() && *dim.as_const() % by != 0))
-    fail(ErrorCode::ShapeMismatch, "{} {} do not divide {}", by, what, to_text(dim));
-  return simplify(floor_div(dim, by));
+std::optional<DType> softmax_precision(const Node& node) {
+  const auto type = static_cast<int32_t>(node.integer("softmax_precision", 0));
+  return type == 0 ? std::nullopt : std::optional(dtype_of(type));
 }
 
-// [batch, time, heads * width] to [batch, heads, time, width], and back.
-Typed to_heads(GraphBuilder& b, const Typed& x, int64_t heads) {
-  if (x.rank() == 4) return x;
-  if (x.rank() != 3) fail(ErrorCode::ShapeMismatch, "an operand has rank {}, it must have 3 or 4", x.rank());
-  return b.transpose(b.reshape(x, {x.dim(0), x.dim(1), PrimExpr(heads), divided(x.dim(2), heads, "heads")}),
-                     {0, 2, 1, 3});
-}
+}  // namespace
 
-Typed from_heads(GraphBuilder& b, const Typed& x) {
-  return b.reshape(b.transpose(x, {0, 2, 1, 3}), {x.dim(0), x.dim(2), x.dim(1) * x.dim(3)});
-}
-
-Typed joined(GraphBuilder& b, const Typed& past, const Typed& now) {
-  const Typed parts[] = {past, now};
-  return b.call_tuple("concat", parts, {{"axis", int64_t{2}}});
-}
-
-// Heads of keys and values that several heads of queries share.
-Typed for_queries(GraphBuilder& b, const Typed& x, const Typed& queries) {
-  const auto have = x.dim(1).as_const(), wanted = queries.dim(1).as_const();
-  if (!have || !wanted || *have == *wanted) return x;
-  if (*have < 1 || *wanted % *have != 0)
-    fail(ErrorCode::ShapeMismatch, "{} heads of keys for {} heads of queries", *have, *wanted);
-  return b.call("repeat", {x}, {{"repeats", *wanted / *have}, {"axis", int64_t{1}}});
-}
-
-// 0 where the condition holds, else -infinity.
-Typed bias_where(GraphBuilder& b, const Typed& condition, DType dtype) {
-  return b.call("where", {condition, b.scalar(dtype, 0), b.scalar(dtype, -INFINITY)});
-}
-
-// A query sees the keys up to its own place; `before` keys come ahead of the first query. With a window, only so many.
-Typed causal_bias(GraphBuilder& b, const PrimExpr& queries, const PrimExpr& keys, const PrimExpr& before, DType dtype,
-                  int64_t window = -1) {
-  const Typed place = b.unsqueeze(b.add(positions(b, queries), b.tensor_of({before}, 0)), 1);
-  const Typed key = positions(b, keys);
-  Typed seen = b.call("greater_equal", {place, key});
-  if (window > 0)
-    seen = b.call("logical_and", {seen, b.call("less", b.subtract(place, key), static_cast<double>(window))});
-  return bias_where(b, seen, dtype);
-}
-
-struct Scores {
-  Typed raw, biased, capped, weights, result;
-};
-
-Scores attend(GraphBuilder& b, const Typed& q, const Typed& k, const Typed& v, double scale,
-              const std::vector<Typed>& biases, double softcap) {
-  Scores s;
-  // The scale goes half to each side, so that products stay small.
-  const Typed keys = for_queries(b, k, q), values = for_queries(b, v, q);
-  const double half = std::sqrt(scale);
-  s.raw = b.call("matmul", {b.call("multiply", q, half), b.call("multiply", keys, half)}, {{"transpose_b", true}});
-  s.biased = s.raw;
-  for (const auto& bias : biases) s.biased = b.add(s.biased, b.cast(bias, s.raw.dtype()));
-  s.capped = softcap == 0 ? s.biased
-                          : b.call("multiply", b.call("tanh", {b.call("multiply", s.biased, 1 / softcap)}), softcap);
-  // Rows of which nothing is seen give 0, not NaN.
-  const Typed weights = b.call("softmax", {s.capped}, {{"axis", int64_t{-1}}});
-  s.weights =
-      biases.empty() ? weights : b.call("where", {b.call("isnan", {weights}), b.scalar(weights.dtype(), 0), weights});
-  s.result = b.call("matmul", {s.weights, values});
-  return s;
-}
-
-double scale_for(const Node& node, const Typed& q) {
-  if (const double given = node.number("scale", 0); given != 0) return given;
-  const auto width = q.dim(3).as_const();
-  if (!width) fail(ErrorCode::Unsupported, "the width of the heads must be known, it is {}", to_text(q.dim(3)));
-  return 1 / std::sqrt(static_cast<double>(*width));
-}
-
-// x [batch, time, heads, width]; cos and sin [batch or 1, time, rotated / 2].
-Typed rotated(GraphBuilder& b, const Typed& x, const Typed& cosine, const Typed& sine, int64_t width,
-              bool interleaved) {
-  const auto whole = x.dim(3).as_const();
-  if (!whole) fail(ErrorCode::Unsupported, "the width of the heads must be known, it is {}", to_text(x.dim(3)));
-  if (width == 0) width = *whole;
-  const Typed turned = b.part(x, 3, 0, width);
-  const auto every = [&](int64_t first) {
-    return interleaved ? b.call("strided_slice", {turned},
-                                {{"begin", std::vector{first}},
-                                 {"end", std::vector{width}},
-                                 {"strides", std::vector<int64_t>{2}},
-                                 {"axes", std::vector<int64_t>{3}}})
-                       : b.part(turned, 3, first * (width / 2), (first + 1) * (width / 2));
-  };
-  const auto bring = [&](const Typed& t) {
-    return b.unsqueeze(b.cast(b.part(t, static_cast<int64_t>(t.rank()) - 1, 0, width / 2), x.dtype()), 2);
-  };
-  const Typed c = bring(cosine), s = bring(sine), one = every(0), two = every(1);
-  const Typed real = b.subtract(b.multiply(c, one), b.multiply(s, two));
-  const Typed imaginary = b.add(b.multiply(s, one), b.multiply(c, two));
-  Typed result;
-  if (interleaved) {
-    const Typed parts[] = {b.unsqueeze(real, 4), b.unsqueeze(imaginary, 4)};
-    result = b.reshape(b.call_tuple("concat", parts, {{"axis", int64_t{4}}}), turned.dims());
-  } else {
-    const Typed parts[] = {real, imaginary};
-    result = b.call_tuple("concat", parts, {{"axis", int64_t{3}}});
+// Before version 1.22 of the standard qk_matmul_output_mode 1 was what 2 is now. Without a softcap it tells nothing
+// that 0 does not, so it is taken in the old meaning there.
+Results convert_attention(const Node& node) {
+  auto& b = node.builder();
+  const bool flat = node.input(0).rank() == 3;
+  const Typed q = to_heads(b, node.input(0), node.integer("q_num_heads", 0));
+  Typed k = to_heads(b, node.input(1), node.integer("kv_num_heads", 0));
+  Typed v = to_heads(b, node.input(2), node.integer("kv_num_heads", 0));
+  Typed before = b.scalar(DType::Int64, 0);
+  if (node.has(4)) {
+    before = b.tensor_of({node.input(4).dim(2)}, 0);
+    k = joined(b, node.input(4), k);
+    v = joined(b, node.input(5), v);
   }
-  if (width == *whole) return result;
-  const Typed parts[] = {result, b.part(x, 3, width, *whole)};
-  return b.call_tuple("concat", parts, {{"axis", int64_t{3}}});
+  AttentionOptions options{.scale = attention_scale(node, q), .softcap = node.number("softcap", 0)};
+  options.precision = softmax_precision(node);
+  options.may_see_nothing = node.has(3) || node.has(6);
+  if (node.has(3)) {
+    const Typed& mask = node.input(3);
+    const Typed bias = mask.dtype() == DType::Bool ? bias_where(b, mask, q.dtype(), -INFINITY) : mask;
+    options.biases.push_back(padded_mask(b, bias, k.dim(2)));
+  }
+  if (node.has(6)) {
+    const Typed length = over_heads(b, b.cast(node.input(6), DType::Int64));
+    options.biases.push_back(bias_where(b, b.call("less", {b.positions(k.dim(2)), length}), q.dtype(), -INFINITY));
+    if (!node.has(4)) before = b.subtract(length, b.tensor_of({q.dim(2)}, 0));
+  }
+  const int64_t left = node.integer("left_window_size", -1), right = node.integer("right_window_size", -1);
+  const int64_t reach = node.flag("is_causal") ? 0 : right;
+  if (left >= 0) options.may_see_nothing = true;
+  if (left >= 0 || reach >= 0)
+    options.biases.push_back(window_bias(b, q.dim(2), k.dim(2), before, q.dtype(), left, reach));
+  const Attended s = attend(b, q, k, v, options);
+  const int64_t mode = node.integer("qk_matmul_output_mode", 0);
+  const Typed& shown = mode == 0                           ? s.scores
+                       : mode == 1 && options.softcap != 0 ? s.capped
+                       : mode == 3                         ? s.weights
+                                                           : s.biased;
+  return {flat ? from_heads(b, s.result) : s.result, k, v, b.cast(shown, q.dtype())};
 }
+
+// The graphs see scores and weights in float32, or wider.
+Results convert_flex_attention(const Node& node) {
+  auto& b = node.builder();
+  const Typed &q = node.input(0), &k = node.input(1), &v = node.input(2);
+  for (const auto* x : {&q, &k, &v})
+    if (x->rank() != 4) fail(ErrorCode::ShapeMismatch, "an operand has rank {}, it must have 4", x->rank());
+  AttentionOptions options{.scale = attention_scale(node, q)};
+  options.precision = softmax_precision(node).value_or(q.dtype() == DType::Float64 ? DType::Float64 : DType::Float32);
+  const auto change = [&](const char* name) -> std::function<Typed(const Typed&)> {
+    if (node.find(name) == nullptr) return {};
+    return [&node, name](const Typed& x) { return node.subgraph(name, std::span(&x, 1)).at(0); };
+  };
+  options.change_scores = change("score_mod");
+  options.change_weights = change("prob_mod");
+  return {attend(b, q, k, v, options).result};
+}
+
+namespace {
 
 Typed rotary(const Node& node, const Typed& x, const Typed& cosine, const Typed& sine) {
   auto& b = node.builder();
@@ -145,38 +107,6 @@ Typed rotary(const Node& node, const Typed& x, const Typed& cosine, const Typed&
 
 }  // namespace
 
-Results convert_attention(const Node& node) {
-  auto& b = node.builder();
-  const bool flat = node.input(0).rank() == 3;
-  const Typed q = to_heads(b, node.input(0), node.integer("q_num_heads", 0));
-  Typed k = to_heads(b, node.input(1), node.integer("kv_num_heads", 0));
-  Typed v = to_heads(b, node.input(2), node.integer("kv_num_heads", 0));
-  PrimExpr before = 0;
-  if (node.has(4)) {
-    before = node.input(4).dim(2);
-    k = joined(b, node.input(4), k);
-    v = joined(b, node.input(5), v);
-  }
-  std::vector<Typed> biases;
-  if (node.has(3)) {
-    const Typed& mask = node.input(3);
-    biases.push_back(mask.dtype() == DType::Bool ? bias_where(b, mask, q.dtype()) : mask);
-  }
-  if (node.flag("is_causal")) biases.push_back(causal_bias(b, q.dim(2), k.dim(2), before, q.dtype()));
-  if (node.has(6)) {
-    const Typed length = b.call("expand_dims", {b.cast(node.input(6), DType::Int64)},
-                                {{"axis", int64_t{1}}, {"num_newaxis", int64_t{3}}});
-    biases.push_back(bias_where(b, b.call("less", {positions(b, k.dim(2)), length}), q.dtype()));
-  }
-  const Scores s = attend(b, q, k, v, scale_for(node, q), biases, node.number("softcap", 0));
-  const int64_t mode = node.integer("qk_matmul_output_mode", 0);
-  return {flat ? from_heads(b, s.result) : s.result, k, v,
-          mode == 0   ? s.raw
-          : mode == 1 ? s.biased
-          : mode == 2 ? s.capped
-                      : s.weights};
-}
-
 Results convert_rotary_embedding(const Node& node) {
   auto& b = node.builder();
   Typed cosine = node.input(1), sine = node.input(2);
@@ -192,139 +122,78 @@ Results convert_ms_rotary_embedding(const Node& node) {
   auto& b = node.builder();
   const Typed& x = node.input(0);
   Typed place = b.cast(node.input(1), DType::Int64);
-  if (place.rank() == 1) place = b.unsqueeze(b.add(place, positions(b, x.dim(x.rank() == 4 ? 2 : 1))), 0);
+  if (place.rank() == 1) place = b.unsqueeze(b.add(place, b.positions(x.dim(x.rank() == 4 ? 2 : 1))), 0);
   const auto at = [&](size_t i) { return b.call("take", {node.input(i), place}, {{"axis", int64_t{0}}}); };
   return {rotary(node, x, at(2), at(3))};
 }
 
-// query, key, value, past key, past value, last key of each batch, total length, cosines, sines
-Results convert_group_query_attention(const Node& node) {
+// A convolution of each channel that sees what came before it only; the last places are the state of the next call.
+Results convert_causal_conv_with_state(const Node& node) {
   auto& b = node.builder();
-  const int64_t heads = node.integer("num_heads", 1), kv_heads = node.integer("kv_num_heads", 1);
-  Typed query = node.input(0), key, value;
-  if (node.has(1)) {
-    key = node.input(1);
-    value = node.input(2);
-  } else {
-    const auto width = query.dim(2).as_const();
-    if (!width || *width % (heads + 2 * kv_heads) != 0)
-      fail(ErrorCode::ShapeMismatch, "{} and twice {} heads do not divide {}", heads, kv_heads, to_text(query.dim(2)));
-    const int64_t head = *width / (heads + 2 * kv_heads);
-    const Typed packed = query;
-    query = b.part(packed, 2, 0, heads * head);
-    key = b.part(packed, 2, heads * head, (heads + kv_heads) * head);
-    value = b.part(packed, 2, (heads + kv_heads) * head, *width);
+  const Typed &x = node.input(0), &weight = node.input(1);
+  const auto channels = x.dim(1).as_const(), kernel = weight.dim(2).as_const();
+  if (!channels || !kernel || *kernel < 1)
+    fail(ErrorCode::Unsupported, "the channels {} and the kernel {} must be known", to_text(x.dim(1)),
+         to_text(weight.dim(2)));
+  const Typed past =
+      node.has(3) ? node.input(3)
+                  : b.call("full", {b.scalar(x.dtype(), 0), b.shape({x.dim(0), x.dim(1), PrimExpr(*kernel - 1)})});
+  const Typed whole = *kernel == 1 ? x : joined(b, past, x);
+  const Window window{{*kernel}, {1}, {1}, {0, 0}};
+  Typed y = convolution(b, whole, weight, window, *channels);
+  if (node.has(2)) y = b.call("bias_add", {y, node.input(2)}, {{"axis", int64_t{1}}});
+  const std::string activation = node.text("activation", "none");
+  if (activation == "silu" || activation == "swish") {
+    y = b.cast(b.call("silu", {b.cast(y, DType::Float32)}), x.dtype());
+  } else if (activation != "none") {
+    fail(ErrorCode::InvalidArgument, "activation is '{}'", activation);
   }
-  Typed q = to_heads(b, query, heads), k = to_heads(b, key, kv_heads), v = to_heads(b, value, kv_heads);
-  const PrimExpr before = node.has(3) ? node.input(3).dim(2) : PrimExpr(0);
-  if (node.flag("do_rotary")) {
-    const Typed place = b.unsqueeze(b.add(positions(b, q.dim(2)), b.tensor_of({before}, 0)), 0);
-    const auto at = [&](size_t i) { return b.call("take", {node.input(i), place}, {{"axis", int64_t{0}}}); };
-    const auto turn = [&](const Typed& x) {
-      const Typed moved = rotated(b, b.transpose(x, {0, 2, 1, 3}), at(7), at(8), 0, node.flag("rotary_interleaved"));
-      return b.transpose(moved, {0, 2, 1, 3});
-    };
-    q = turn(q);
-    k = turn(k);
-  }
-  if (node.has(3)) {
-    k = joined(b, node.input(3), k);
-    v = joined(b, node.input(4), v);
-  }
-  std::vector<Typed> biases = {
-      causal_bias(b, q.dim(2), k.dim(2), before, q.dtype(), node.integer("local_window_size", -1))};
-  if (node.has(5)) {
-    const Typed flat = b.reshape(b.cast(node.input(5), DType::Int64), {q.dim(0)});
-    const Typed last = b.call("expand_dims", {flat}, {{"axis", int64_t{1}}, {"num_newaxis", int64_t{3}}});
-    biases.push_back(bias_where(b, b.call("less_equal", {positions(b, k.dim(2)), last}), q.dtype()));
-  }
-  const Scores s = attend(b, q, k, v, scale_for(node, q), biases, node.number("softcap", 0));
-  return {from_heads(b, s.result), k, v};
+  if (*kernel == 1) return {y, past};
+  return {y, b.part(whole, 2, 1 - *kernel, INT64_MAX)};
 }
 
-namespace {
-
-// A mask of keys [batch, keys] or their numbers [batch], as a bias.
-Typed padding_bias(GraphBuilder& b, const Typed& mask, const PrimExpr& keys, DType dtype) {
-  const Typed whole = b.cast(mask, DType::Int64);
-  const auto spread = [&](const Typed& x, int64_t axis, int64_t count) {
-    return b.call("expand_dims", {x}, {{"axis", axis}, {"num_newaxis", count}});
+// A state [batch, heads, key width, value width] that each step of time decays, corrects and reads.
+Results convert_linear_attention(const Node& node) {
+  auto& b = node.builder();
+  const std::string rule = node.text("update_rule", "gated_delta");
+  const bool gated = rule == "gated" || rule == "gated_delta", delta = rule == "delta" || rule == "gated_delta";
+  if (!gated && !delta && rule != "linear") fail(ErrorCode::InvalidArgument, "update_rule is '{}'", rule);
+  const int64_t heads = node.integer("q_num_heads", 0), kv_heads = node.integer("kv_num_heads", 0);
+  if (kv_heads < 1 || heads % kv_heads != 0)
+    fail(ErrorCode::InvalidArgument, "{} heads of keys for {} heads of queries", kv_heads, heads);
+  const auto wide = [&](size_t i, int64_t count) { return b.cast(to_heads(b, node.input(i), count), DType::Float32); };
+  const Typed q = wide(0, heads), k = wide(1, kv_heads), v = wide(2, kv_heads);
+  const Typed zero = b.call("full", {b.scalar(DType::Float32, 0), b.shape({k.dim(0), k.dim(1), k.dim(3), v.dim(3)})});
+  const Typed state = node.has(3) ? b.cast(node.input(3), DType::Float32) : zero;
+  std::optional<Typed> decay, beta;
+  if (gated) decay = b.call("exp", {wide(4, kv_heads)});
+  if (delta) {
+    const bool shared = node.input(5).dim(2).is_const(1);
+    beta = wide(5, shared ? 1 : kv_heads);
+  }
+  const double scale = attention_scale(node, q);
+  const Typed count = b.tensor_of({q.dim(2)}, 0);
+  Loop loop;
+  loop.count = count;
+  loop.carried = {state};
+  loop.collected = {{2, false}};
+  loop.step = [&](const Typed& step, const Typed&, std::span<const Typed> carried) {
+    const auto now = [&](const Typed& x) { return b.call("take", {x, step}, {{"axis", int64_t{2}}}); };
+    const Typed key = now(k);
+    Typed value = now(v), s = carried[0];
+    // Vectors of keys are columns, those of values rows.
+    const Typed column = b.unsqueeze(key, 3), row = b.unsqueeze(key, 2);
+    if (decay) s = b.multiply(s, b.unsqueeze(now(*decay), 3));
+    if (beta) value = b.multiply(now(*beta), b.subtract(value, b.squeeze(b.call("matmul", {row, s}), 2)));
+    s = b.add(s, b.multiply(column, b.unsqueeze(value, 2)));
+    Typed query = b.unsqueeze(b.call("multiply", now(q), scale), 2), read = s;
+    if (heads != kv_heads) read = b.call("repeat", {s}, {{"repeats", heads / kv_heads}, {"axis", int64_t{1}}});
+    return LoopStep{std::nullopt, {s}, {b.squeeze(b.call("matmul", {query, read}), 2)}};
   };
-  if (whole.rank() == 1) return bias_where(b, b.call("less", {positions(b, keys), spread(whole, 1, 3)}), dtype);
-  if (whole.rank() == 2) return bias_where(b, b.call("greater", spread(whole, 1, 2), 0.0), dtype);
-  if (whole.rank() == 3) return bias_where(b, b.call("greater", spread(whole, 1, 1), 0.0), dtype);
-  return bias_where(b, b.call("greater", whole, 0.0), dtype);
-}
-
-}  // namespace
-
-// com.microsoft: input, weights, bias, mask, past, attention bias
-Results convert_ms_attention(const Node& node) {
-  auto& b = node.builder();
-  const int64_t heads = node.integer("num_heads", 1);
-  Typed all = b.call("matmul", {node.input(0), node.input(1)});
-  if (node.has(2)) all = b.add(all, node.input(2));
-  auto sizes = node.integers("qkv_hidden_sizes").value_or(std::vector<int64_t>{});
-  if (sizes.size() != 3) {
-    const auto width = all.dim(2).as_const();
-    if (!width) fail(ErrorCode::Unsupported, "the width of the weights must be known, it is {}", to_text(all.dim(2)));
-    sizes.assign(3, *width / 3);
-  }
-  const Typed q = to_heads(b, b.part(all, 2, 0, sizes[0]), heads);
-  Typed k = to_heads(b, b.part(all, 2, sizes[0], sizes[0] + sizes[1]), heads);
-  Typed v = to_heads(b, b.part(all, 2, sizes[0] + sizes[1], sizes[0] + sizes[1] + sizes[2]), heads);
-  PrimExpr before = 0;
-  if (node.has(4)) {
-    const auto past = [&](int64_t i) { return b.squeeze(b.part(node.input(4), 0, i, i + 1), 0); };
-    before = node.input(4).dim(3);
-    k = joined(b, past(0), k);
-    v = joined(b, past(1), v);
-  }
-  std::vector<Typed> biases;
-  if (node.has(3)) biases.push_back(padding_bias(b, node.input(3), k.dim(2), q.dtype()));
-  if (node.has(5)) biases.push_back(node.input(5));
-  if (node.flag("unidirectional")) biases.push_back(causal_bias(b, q.dim(2), k.dim(2), before, q.dtype()));
-  const Scores s = attend(b, q, k, v, scale_for(node, q), biases, 0);
-  Results results = {from_heads(b, s.result)};
-  if (node.wants(1)) {
-    const Typed both[] = {b.unsqueeze(k, 0), b.unsqueeze(v, 0)};
-    results.push_back(b.call_tuple("concat", both, {{"axis", int64_t{0}}}));
-  }
-  return results;
-}
-
-// com.microsoft: query, key, value, bias, key mask, attention bias, past key, past value
-Results convert_ms_multi_head_attention(const Node& node) {
-  auto& b = node.builder();
-  const int64_t heads = node.integer("num_heads", 1);
-  Typed inputs[3];
-  for (size_t i = 0; i < 3; ++i) {
-    if (!node.has(i)) fail(ErrorCode::Unsupported, "packed queries, keys and values (input {} is missing)", i);
-    inputs[i] = node.input(i);
-  }
-  if (node.has(3)) {
-    int64_t begin = 0;
-    for (auto& input : inputs) {
-      const auto width = input.rank() == 3 ? input.dim(2).as_const() : std::nullopt;
-      if (!width) fail(ErrorCode::Unsupported, "a bias for operands of rank {}", input.rank());
-      input = b.add(input, b.part(node.input(3), 0, begin, begin + *width));
-      begin += *width;
-    }
-  }
-  const Typed q = to_heads(b, inputs[0], heads);
-  Typed k = to_heads(b, inputs[1], heads), v = to_heads(b, inputs[2], heads);
-  PrimExpr before = 0;
-  if (node.has(6)) {
-    before = node.input(6).dim(2);
-    k = joined(b, node.input(6), k);
-    v = joined(b, node.input(7), v);
-  }
-  std::vector<Typed> biases;
-  if (node.has(4)) biases.push_back(padding_bias(b, node.input(4), k.dim(2), q.dtype()));
-  if (node.has(5)) biases.push_back(node.input(5));
-  if (node.flag("unidirectional")) biases.push_back(causal_bias(b, q.dim(2), k.dim(2), before, q.dtype()));
-  const Scores s = attend(b, q, k, v, scale_for(node, q), biases, 0);
-  return {from_heads(b, s.result), k, v};
+  const auto results = b.loop(loop);
+  const DType dtype = node.input(0).dtype();
+  const Typed outputs = b.match(results[1], tensor_info(DType::Float32, Dims{q.dim(0), q.dim(1), q.dim(2), v.dim(3)}));
+  return {b.cast(from_heads(b, outputs), dtype), b.cast(results[0], node.has(3) ? node.input(3).dtype() : dtype)};
 }
 
 }  // namespace ingot::onnx_import

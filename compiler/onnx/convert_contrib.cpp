@@ -94,8 +94,7 @@ Results convert_embed_layer_normalization(const Node& node) {
   if (node.has(8)) {
     place = node.input(8);
   } else {
-    const PrimExpr& count = ids.dim(1);
-    place = b.call("arange", {Typed{std::make_shared<ir::PrimValue>(count, b.span()), prim_info(DType::Int64, count)}});
+    place = b.positions(ids.dim(1));
   }
   sum = b.add(sum, rows(3, place));
   if (node.has(1) && node.has(4)) sum = b.add(sum, rows(4, node.input(1)));

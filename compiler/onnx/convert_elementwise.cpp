@@ -34,6 +34,8 @@ Values fold_values(std::string_view op, const Typed& x, const Typed& y) {
       result.push_back(max(p, q));
     } else if (op == "divide" && divisor && *divisor > 0 && prove_less_equal(0, p) == Proof::Yes) {
       result.push_back(floor_div(p, q));
+    } else if (op == "floor_mod" && divisor && *divisor > 0) {
+      result.push_back(floor_mod(p, q));
     } else if (op == "equal" || op == "less" || op == "greater") {
       const Proof proof = op == "equal" ? prove_equal(p, q) : op == "less" ? prove_less(p, q) : prove_less(q, p);
       if (proof == Proof::Unknown) return std::nullopt;
@@ -132,7 +134,7 @@ Results convert_mod(const Node& node) {
   const bool truncates = node.flag("fmod");
   if (!truncates && is_float(node.input(0).dtype()))
     fail(ErrorCode::InvalidArgument, "fmod must be 1 for {}", dtype_name(node.input(0).dtype()));
-  return {node.builder().call(truncates ? "mod" : "floor_mod", {node.input(0), node.input(1)})};
+  return {binary(node, truncates ? "mod" : "floor_mod", node.input(0), node.input(1))};
 }
 
 // A count of the width or more leaves nothing, in both directions.
@@ -173,6 +175,7 @@ Results convert_swish(const Node& node) {
   const Typed& x = node.input(0);
   return {b.multiply(x, b.call("sigmoid", {b.call("multiply", x, node.number("alpha", 1.0))}))};
 }
+Results convert_swi_glu(const Node& node) { return {node.builder().multiply(convert_swish(node)[0], node.input(1))}; }
 
 Results convert_shrink(const Node& node) {
   auto& b = node.builder();

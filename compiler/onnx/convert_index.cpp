@@ -11,12 +11,6 @@ namespace {
 
 StructInfo of_rank(DType dtype, size_t rank) { return tensor_info(dtype, static_cast<uint32_t>(rank)); }
 
-// 0, 1, ... along one dimension, int64.
-Typed positions(GraphBuilder& b, const PrimExpr& count) {
-  const Typed end{std::make_shared<ir::PrimValue>(count, b.span()), prim_info(DType::Int64, count)};
-  return b.call("arange", {end});
-}
-
 }  // namespace
 
 Results convert_gather(const Node& node) {
@@ -65,7 +59,7 @@ Results convert_tensor_scatter(const Node& node) {
   const Typed &cache = node.input(0), &update = node.input(1);
   const int64_t axis = node.axis(node.integer("axis", -2), cache.rank());
   const auto along = static_cast<size_t>(axis);
-  Typed place = positions(b, update.dim(along));
+  Typed place = b.positions(update.dim(along));
   for (size_t d = along + 1; d < cache.rank(); ++d) place = b.unsqueeze(place, static_cast<int64_t>(place.rank()));
   while (place.rank() < cache.rank()) place = b.unsqueeze(place, 0);
   if (node.has(2)) {
@@ -144,7 +138,7 @@ Results convert_one_hot(const Node& node) {
   const Typed depth = b.reshape(b.cast(node.input(1), DType::Int64), {});
   const Typed places =
       known && known->size() == 1
-          ? positions(b, known->front())
+          ? b.positions(known->front())
           : b.builtin("range", {b.scalar(DType::Int64, 0), depth, b.scalar(DType::Int64, 1)}, of_rank(DType::Int64, 1));
   const int64_t axis = node.axis(node.integer("axis", -1), indices.rank() + 1);
   const Typed wrapped = b.call("where", {b.call("less", indices, 0.0), b.add(indices, depth), indices});
@@ -164,10 +158,8 @@ Results convert_range(const Node& node) {
                step = known_values(node.input(2));
     if (start && limit && step && start->size() == 1 && limit->size() == 1 && step->size() == 1 &&
         step->front().as_const() && !step->front().is_const(0)) {
-      const auto prim = [&](const PrimExpr& value) {
-        return Typed{std::make_shared<ir::PrimValue>(value, b.span()), prim_info(DType::Int64, value)};
-      };
-      return {b.call("arange", {prim(start->front()), prim(limit->front()), prim(step->front())}, {{"dtype", dtype}})};
+      return {b.call("arange", {b.prim(start->front()), b.prim(limit->front()), b.prim(step->front())},
+                     {{"dtype", dtype}})};
     }
   }
   const auto scalar = [&](size_t i) { return b.reshape(node.input(i), {}); };
@@ -179,8 +171,8 @@ Results convert_eye_like(const Node& node) {
   const Typed& x = node.input(0);
   if (x.rank() != 2) fail(ErrorCode::ShapeMismatch, "input 0 has rank {}, it must have rank 2", x.rank());
   const auto* type = node.find("dtype");
-  const Typed rows = b.call("add", b.unsqueeze(positions(b, x.dim(0)), 1), static_cast<double>(node.integer("k", 0)));
-  const Typed hit = b.call("equal", {rows, positions(b, x.dim(1))});
+  const Typed rows = b.call("add", b.unsqueeze(b.positions(x.dim(0)), 1), static_cast<double>(node.integer("k", 0)));
+  const Typed hit = b.call("equal", {rows, b.positions(x.dim(1))});
   return {b.cast(hit, type != nullptr ? dtype_of(static_cast<int32_t>(type->i())) : x.dtype())};
 }
 
@@ -188,8 +180,8 @@ Results convert_trilu(const Node& node) {
   auto& b = node.builder();
   const Typed& x = node.input(0);
   if (x.rank() < 2) fail(ErrorCode::ShapeMismatch, "input 0 has rank {}, it must have rank 2 or more", x.rank());
-  const Typed rows = b.unsqueeze(positions(b, x.dim(x.rank() - 2)), 1);
-  const Typed diagonal = b.subtract(positions(b, x.dim(x.rank() - 1)), rows);
+  const Typed rows = b.unsqueeze(b.positions(x.dim(x.rank() - 2)), 1);
+  const Typed diagonal = b.subtract(b.positions(x.dim(x.rank() - 1)), rows);
   const Typed k = node.has(1) ? b.reshape(node.input(1), {}) : b.scalar(DType::Int64, 0);
   const Typed kept = b.call(node.flag("upper", true) ? "greater_equal" : "less_equal", {diagonal, k});
   return {b.call("where", {kept, x, b.scalar(x.dtype(), 0)})};
@@ -247,7 +239,7 @@ Results convert_reverse_sequence(const Node& node) {
 
 Typed reverse_sequences(GraphBuilder& b, const Typed& x, const Typed& lengths, int64_t time) {
   const auto t = static_cast<size_t>(time);
-  const Typed step = b.unsqueeze(positions(b, x.dim(t)), 1 - time);
+  const Typed step = b.unsqueeze(b.positions(x.dim(t)), 1 - time);
   const Typed length = b.unsqueeze(b.cast(lengths, DType::Int64), time);
   const Typed mirrored = b.call("subtract", b.subtract(length, step), 1.0);
   Typed place = b.call("where", {b.call("less", {step, length}), mirrored, step});

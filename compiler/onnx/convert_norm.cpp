@@ -52,8 +52,7 @@ Results convert_hardmax(const Node& node) {
   return as_matrix(node, [&](const Typed& x, int64_t axis) {
     const Typed best = b.call("argmax", {x}, {{"axis", std::vector{axis}}, {"keepdims", true}});
     const PrimExpr& extent = x.dim(static_cast<size_t>(axis));
-    const Typed end{std::make_shared<ir::PrimValue>(extent, b.span()), prim_info(DType::Int64, extent)};
-    Typed places = b.call("arange", {end});
+    Typed places = b.positions(extent);
     for (auto d = static_cast<size_t>(axis) + 1; d < x.rank(); ++d)
       places = b.unsqueeze(places, static_cast<int64_t>(places.rank()));
     return b.cast(b.call("equal", {best, places}), x.dtype());

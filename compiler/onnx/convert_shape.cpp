@@ -65,9 +65,14 @@ Results convert_flatten(const Node& node) {
 }
 
 Results convert_transpose(const Node& node) {
+  auto& b = node.builder();
+  Typed x = node.input(0);
   ir::Attrs attrs;
-  if (auto perm = node.integers("perm")) attrs["axes"] = *std::move(perm);
-  return {node.builder().call("transpose", {node.input(0)}, std::move(attrs))};
+  if (auto perm = node.integers("perm")) {
+    if (x.is_tensor() && !x.info->rank) x = b.match(x, of_rank(x, perm->size()));
+    attrs["axes"] = *std::move(perm);
+  }
+  return {b.call("transpose", {x}, std::move(attrs))};
 }
 
 Results convert_concat(const Node& node) {

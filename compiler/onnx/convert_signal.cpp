@@ -16,12 +16,10 @@ Results cosine_window(const Node& node, double first, double second, double thir
   const DType dtype = dtype_of(static_cast<int32_t>(node.integer("output_datatype", 1)));
   const Typed size = b.reshape(b.cast(node.input(0), DType::Int64), {});
   const auto count = known_values(node.input(0));
-  const Typed end = count && count->size() == 1 ? Typed{std::make_shared<ir::PrimValue>(count->front(), b.span()),
-                                                        prim_info(DType::Int64, count->front())}
-                                                : Typed{};
-  const Typed n = count ? b.call("arange", {end})
-                        : b.builtin("range", {b.scalar(DType::Int64, 0), size, b.scalar(DType::Int64, 1)},
-                                    of_rank(DType::Int64, 1));
+  const Typed n =
+      count && count->size() == 1
+          ? b.positions(count->front())
+          : b.builtin("range", {b.scalar(DType::Int64, 0), size, b.scalar(DType::Int64, 1)}, of_rank(DType::Int64, 1));
   const Typed period = node.flag("periodic", true) ? size : b.call("subtract", size, 1.0);
   const Typed angle =
       b.call("multiply", b.divide(b.cast(n, DType::Float64), b.cast(period, DType::Float64)), 2 * std::numbers::pi);

@@ -145,8 +145,7 @@ Results convert_affine_grid(const Node& node) {
     Typed steps;
     if (sizes) {
       const PrimExpr& count = (*sizes)[2 + d];
-      steps =
-          b.call("arange", {Typed{std::make_shared<ir::PrimValue>(count, b.span()), prim_info(DType::Int64, count)}});
+      steps = b.positions(count);
     } else {
       steps = b.builtin("range", {b.scalar(DType::Int64, 0), size, b.scalar(DType::Int64, 1)},
                         tensor_info(DType::Int64, uint32_t{1}));

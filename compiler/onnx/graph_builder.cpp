@@ -160,8 +160,10 @@ Typed GraphBuilder::text(std::string value) {
   return {std::make_shared<ir::String>(std::move(value), span_), object_info()};
 }
 
-Typed GraphBuilder::prim(int64_t value) {
-  return {std::make_shared<ir::PrimValue>(PrimExpr(value), span_), prim_info(DType::Int64, PrimExpr(value))};
+Typed GraphBuilder::prim(int64_t value) { return prim(PrimExpr(value)); }
+
+Typed GraphBuilder::prim(const PrimExpr& value) {
+  return {std::make_shared<ir::PrimValue>(value, span_), prim_info(DType::Int64, value)};
 }
 
 Typed GraphBuilder::shape(Dims dims) {

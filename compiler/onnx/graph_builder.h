@@ -58,12 +58,15 @@ class GraphBuilder {
   Typed integers(std::initializer_list<int64_t> values) { return integers(std::span(values.begin(), values.size())); }
   Typed text(std::string value);
   Typed prim(int64_t value);
+  Typed prim(const PrimExpr& value);
   Typed shape(Dims dims);
   Typed none();
   // A tensor with known elements; `rank` 0 or 1.
   Typed tensor_of(Dims values, size_t rank, DType dtype = DType::Int64);
 
   // Often needed calls.
+  // 0, 1, ... before `count`, int64.
+  Typed positions(const PrimExpr& count) { return call("arange", {prim(count)}); }
   Typed cast(const Typed& x, DType dtype);
   Typed reshape(const Typed& x, Dims dims);
   Typed transpose(const Typed& x, std::vector<int64_t> axes);

@@ -10,7 +10,7 @@
 namespace ingot::onnx_import {
 namespace {
 
-constexpr int64_t kNewestOpset = 25;
+constexpr int64_t kNewestOpset = 28;
 // Graphs inside of graphs; each is a few expressions deep in the program.
 constexpr size_t kMaxGraphDepth = 200;
 constexpr size_t kMaxFunctionDepth = 100;

@@ -1,0 +1,221 @@
+#include <cmath>
+
+#include "compiler/onnx/attention.h"
+#include "compiler/onnx/conversions.h"
+#include "runtime/base/error.h"
+#include "runtime/symbolic/simplify.h"
+
+// Attention of com.microsoft. What its masks hide gets mask_filter_value, a finite number.
+namespace ingot::onnx_import {
+namespace {
+
+// A mask as a bias: of keys [batch, keys], of queries and keys [batch, queries, keys], of all [batch, 1, queries,
+// keys]; or the number of keys [batch], or where they end and then where they begin [2 * batch].
+Typed padding_bias(const Node& node, const Typed& mask, const Typed& k, DType dtype) {
+  auto& b = node.builder();
+  const Typed whole = b.cast(mask, DType::Int64), zero = b.scalar(DType::Int64, 0);
+  const double masked = node.number("mask_filter_value", -10000);
+  const auto spread = [&](const Typed& x, int64_t count) {
+    return b.call("expand_dims", {x}, {{"axis", int64_t{1}}, {"num_newaxis", count}});
+  };
+  if (whole.rank() > 1)
+    return bias_where(b,
+                      b.call("greater", {whole.rank() == 4 ? whole : spread(whole, whole.rank() == 2 ? 2 : 1), zero}),
+                      dtype, masked);
+  const Typed place = b.positions(k.dim(2));
+  const auto count = whole.dim(0).as_const(), batch = k.dim(0).as_const();
+  if (!count || !batch || *count == *batch)
+    return bias_where(b, b.call("less", {place, spread(whole, 3)}), dtype, masked);
+  if (*count != 2 * *batch)
+    fail(ErrorCode::Unsupported, "a mask of {} numbers for {} batches; one or two for each are supported", *count,
+         *batch);
+  const Typed end = spread(b.part(whole, 0, 0, *batch), 3), begin = spread(b.part(whole, 0, *batch, *count), 3);
+  const Typed seen = b.call("logical_and", {b.call("less", {place, end}), b.call("greater_equal", {place, begin})});
+  return bias_where(b, seen, dtype, masked);
+}
+
+void refuse(const Node& node, std::string_view attribute) {
+  if (node.flag(attribute)) fail(ErrorCode::Unsupported, "attribute {} is 1", attribute);
+}
+
+// Attention from heads, with the masks that the operator has at these inputs.
+Attended masked_attention(const Node& node, const Typed& q, const Typed& k, const Typed& v, size_t mask, size_t bias,
+                          const PrimExpr& before) {
+  auto& b = node.builder();
+  AttentionOptions options{.scale = attention_scale(node, q)};
+  if (node.has(mask)) options.biases.push_back(padding_bias(node, node.input(mask), k, q.dtype()));
+  if (node.has(bias)) options.biases.push_back(node.input(bias));
+  if (node.flag("unidirectional"))
+    options.biases.push_back(window_bias(b, q.dim(2), k.dim(2), b.tensor_of({before}, 0), q.dtype(), -1, 0));
+  return attend(b, q, k, v, options);
+}
+
+}  // namespace
+
+// input, weights, bias, mask, past, attention bias
+Results convert_ms_attention(const Node& node) {
+  auto& b = node.builder();
+  refuse(node, "do_rotary");
+  refuse(node, "past_present_share_buffer");
+  const int64_t heads = node.integer("num_heads", 1);
+  Typed all = b.call("matmul", {node.input(0), node.input(1)});
+  if (node.has(2)) all = b.add(all, node.input(2));
+  auto sizes = node.integers("qkv_hidden_sizes").value_or(std::vector<int64_t>{});
+  if (sizes.size() != 3) {
+    const auto width = all.dim(2).as_const();
+    if (!width) fail(ErrorCode::Unsupported, "the width of the weights must be known, it is {}", to_text(all.dim(2)));
+    sizes.assign(3, *width / 3);
+  }
+  const Typed q = to_heads(b, b.part(all, 2, 0, sizes[0]), heads);
+  Typed k = to_heads(b, b.part(all, 2, sizes[0], sizes[0] + sizes[1]), heads);
+  Typed v = to_heads(b, b.part(all, 2, sizes[0] + sizes[1], sizes[0] + sizes[1] + sizes[2]), heads);
+  PrimExpr before = 0;
+  if (node.has(4)) {
+    const auto past = [&](int64_t i) { return b.squeeze(b.part(node.input(4), 0, i, i + 1), 0); };
+    before = node.input(4).dim(3);
+    k = joined(b, past(0), k);
+    v = joined(b, past(1), v);
+  }
+  Results results = {from_heads(b, masked_attention(node, q, k, v, 3, 5, before).result)};
+  if (node.wants(1)) {
+    const Typed both[] = {b.unsqueeze(k, 0), b.unsqueeze(v, 0)};
+    results.push_back(b.call_tuple("concat", both, {{"axis", int64_t{0}}}));
+  }
+  return results;
+}
+
+// query, key, value, bias, key mask, attention bias, past key, past value. Queries, keys and values may also come
+// packed as query [batch, time, heads, 3, width], or keys and values as key [batch, time, heads, 2, width].
+Results convert_ms_multi_head_attention(const Node& node) {
+  auto& b = node.builder();
+  const int64_t heads = node.integer("num_heads", 1);
+  if (node.has(9)) fail(ErrorCode::Unsupported, "cache_indirection, input 9");
+  const auto unpacked = [&](const Typed& packed, int64_t i, int64_t count) {
+    if (packed.rank() != 5 || !packed.dim(3).is_const(count))
+      fail(ErrorCode::ShapeMismatch, "packed operands must have rank 5 and {} of them in dimension 3, they are {}",
+           count, to_text(packed.info));
+    const Typed part = b.squeeze(b.part(packed, 3, i, i + 1), 3);
+    return b.reshape(part, {part.dim(0), part.dim(1), part.dim(2) * part.dim(3)});
+  };
+  std::vector<Typed> inputs;
+  if (node.has(2)) {
+    inputs = {node.input(0), node.input(1), node.input(2)};
+  } else if (node.has(1)) {
+    inputs = {node.input(0), unpacked(node.input(1), 0, 2), unpacked(node.input(1), 1, 2)};
+  } else {
+    for (int64_t i = 0; i < 3; ++i) inputs.push_back(unpacked(node.input(0), i, 3));
+  }
+  if (node.has(3)) {
+    int64_t begin = 0;
+    for (auto& input : inputs) {
+      const auto width = input.rank() == 3   ? input.dim(2).as_const()
+                         : input.rank() == 4 ? simplify(input.dim(1) * input.dim(3)).as_const()
+                                             : std::nullopt;
+      if (!width) fail(ErrorCode::Unsupported, "a bias for operands {}", to_text(input.info));
+      Typed bias = b.part(node.input(3), 0, begin, begin + *width);
+      if (input.rank() == 4) bias = b.reshape(bias, {input.dim(1), PrimExpr(1), input.dim(3)});
+      input = b.add(input, bias);
+      begin += *width;
+    }
+  }
+  const Typed q = to_heads(b, inputs[0], heads);
+  Typed k = to_heads(b, inputs[1], heads), v = to_heads(b, inputs[2], heads);
+  PrimExpr before = 0;
+  if (node.has(6)) {
+    before = node.input(6).dim(2);
+    k = joined(b, node.input(6), k);
+    v = joined(b, node.input(7), v);
+  }
+  return {from_heads(b, masked_attention(node, q, k, v, 4, 5, before).result), k, v};
+}
+
+namespace {
+
+// Keys of each batch: those of the past up to its own number, then those of now; behind them the rest of the buffer.
+Typed gathered_present(GraphBuilder& b, const Typed& past, const Typed& now, const Typed& counts, const Typed& places) {
+  const Typed first = b.unsqueeze(counts, 1);
+  const Typed behind = b.subtract(places, first);
+  const Typed is_new = b.call(
+      "logical_and", {b.call("greater_equal", behind, 0.0), b.call("less", {behind, b.tensor_of({now.dim(2)}, 0)})});
+  const Typed old = b.call("minimum", {places, b.call("maximum", b.tensor_of({past.dim(2) - 1}, 0), 0.0)});
+  const Typed from = b.call("where", {is_new, b.add(behind, b.tensor_of({past.dim(2)}, 0)), old});
+  const Typed whole = b.transpose(joined(b, past, now), {0, 2, 1, 3});
+  return b.transpose(b.call("gather_nd", {whole, b.unsqueeze(from, 2)}, {{"batch_dims", int64_t{1}}}), {0, 2, 1, 3});
+}
+
+}  // namespace
+
+// query, key, value, past key, past value, last key of each batch, total length, cosines, sines, positions, attention
+// bias, sinks. The past may be a buffer with room behind what it holds.
+Results convert_group_query_attention(const Node& node) {
+  auto& b = node.builder();
+  const int64_t heads = node.integer("num_heads", 1), kv_heads = node.integer("kv_num_heads", 1);
+  Typed query = node.input(0), key, value;
+  if (node.has(1)) {
+    key = node.input(1);
+    value = node.input(2);
+  } else {
+    const auto width = query.dim(2).as_const();
+    if (!width || *width % (heads + 2 * kv_heads) != 0)
+      fail(ErrorCode::ShapeMismatch, "{} and twice {} heads do not divide {}", heads, kv_heads, to_text(query.dim(2)));
+    const int64_t head = *width / (heads + 2 * kv_heads);
+    const Typed packed = query;
+    query = b.part(packed, 2, 0, heads * head);
+    key = b.part(packed, 2, heads * head, (heads + kv_heads) * head);
+    value = b.part(packed, 2, (heads + kv_heads) * head, *width);
+  }
+  Typed q = to_heads(b, query, heads), k = to_heads(b, key, kv_heads), v = to_heads(b, value, kv_heads);
+  const PrimExpr now = q.dim(2), before = node.has(3) ? node.input(3).dim(2) : PrimExpr(0);
+  const auto total = known_values(node.input(6));
+  const bool grows = total && total->size() == 1 && prove_equal(total->front(), before + now) == Proof::Yes;
+  // How many keys of the past each batch has: the same for all where it is one.
+  const bool alike = grows && (q.dim(0).is_const(1) || !node.has(3));
+  const Typed counts = b.call(
+      "maximum",
+      b.subtract(b.call("add", b.reshape(b.cast(node.input(5), DType::Int64), {q.dim(0)}), 1.0), b.tensor_of({now}, 0)),
+      0.0);
+  const Typed first = alike ? b.tensor_of({before}, 0) : over_heads(b, counts);
+  if (node.flag("do_rotary")) {
+    const Typed place = node.has(9) ? b.cast(node.input(9), DType::Int64)
+                        : alike     ? b.unsqueeze(b.add(b.positions(now), first), 0)
+                                    : b.add(b.unsqueeze(counts, 1), b.positions(now));
+    const auto half = node.input(7).dim(1).as_const();
+    if (!half) fail(ErrorCode::Unsupported, "the width of the cosines must be known");
+    const auto at = [&](size_t i) { return b.call("take", {node.input(i), place}, {{"axis", int64_t{0}}}); };
+    const auto turn = [&](const Typed& x) {
+      const Typed moved =
+          rotated(b, b.transpose(x, {0, 2, 1, 3}), at(7), at(8), 2 * *half, node.flag("rotary_interleaved"));
+      return b.transpose(moved, {0, 2, 1, 3});
+    };
+    q = turn(q);
+    k = turn(k);
+  }
+  if (node.has(3) && alike) {
+    k = joined(b, node.input(3), k);
+    v = joined(b, node.input(4), v);
+  } else if (node.has(3)) {
+    Typed places;
+    if (total && total->size() == 1) {
+      places = b.positions(simplify(max(total->front(), before)));
+    } else {
+      const Typed end =
+          b.call("maximum", {b.reshape(b.cast(node.input(6), DType::Int64), {}), b.tensor_of({before}, 0)});
+      places = b.builtin("range", {b.scalar(DType::Int64, 0), end, b.scalar(DType::Int64, 1)},
+                         tensor_info(DType::Int64, uint32_t{1}));
+    }
+    k = gathered_present(b, node.input(3), k, counts, places);
+    v = gathered_present(b, node.input(4), v, counts, places);
+  }
+  AttentionOptions options{.scale = attention_scale(node, q), .softcap = node.number("softcap", 0)};
+  const int64_t window = node.integer("local_window_size", -1);
+  options.biases.push_back(window_bias(b, now, k.dim(2), first, q.dtype(), window > 0 ? window - 1 : -1, 0));
+  if (node.has(10)) options.biases.push_back(node.input(10));
+  if (node.has(11)) {
+    options.sink = b.reshape(node.input(11), {PrimExpr(1), PrimExpr(heads), PrimExpr(1), PrimExpr(1)});
+  } else if (node.flag("smooth_softmax")) {
+    options.sink = b.scalar(q.dtype(), 0);
+  }
+  return {from_heads(b, attend(b, q, k, v, options).result), k, v};
+}
+
+}  // namespace ingot::onnx_import
