@@ -9,9 +9,9 @@ using namespace ir;
 
 class Copier {
  public:
-  Copier(const std::function<StructInfo(const StructInfo&)>& map_info,
-         std::unordered_map<const Var*, const Var*>& origin)
-      : map_info_(map_info), origin_(origin) {}
+  Copier(const std::function<StructInfo(const StructInfo&)>& map_info, std::unordered_map<const Var*, Origin>& origin,
+         uint32_t copy)
+      : map_info_(map_info), origin_(origin), copy_(copy) {}
 
   std::shared_ptr<Function> function(const Function& f, const std::vector<StructInfo>& annotations = {}) {
     std::vector<VarRef> params;
@@ -32,8 +32,8 @@ class Copier {
     made->shape_symbol = var->shape_symbol;
     vars_[var.get()] = made;
     const auto earlier = origin_.find(var.get());
-    const Var* const first = earlier == origin_.end() ? var.get() : earlier->second;
-    origin_.insert_or_assign(made.get(), first);
+    const Var* const first = earlier == origin_.end() ? var.get() : earlier->second.var;
+    origin_.insert_or_assign(made.get(), Origin{first, copy_});
     return made;
   }
 
@@ -89,15 +89,17 @@ class Copier {
   }
 
   const std::function<StructInfo(const StructInfo&)>& map_info_;
-  std::unordered_map<const Var*, const Var*>& origin_;
+  std::unordered_map<const Var*, Origin>& origin_;
+  uint32_t copy_;
   std::unordered_map<const Var*, VarRef> vars_;
 };
 
 }  // namespace
 
 FunctionRef copy_function(const Function& function, const std::function<StructInfo(const StructInfo&)>& map_info,
-                          const std::vector<StructInfo>& params, std::unordered_map<const Var*, const Var*>& origin) {
-  return Copier(map_info, origin).function(function, params);
+                          const std::vector<StructInfo>& params, std::unordered_map<const Var*, Origin>& origin,
+                          uint32_t copy) {
+  return Copier(map_info, origin, copy).function(function, params);
 }
 
 }  // namespace ingot::analysis

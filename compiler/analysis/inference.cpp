@@ -156,7 +156,7 @@ StructInfo Inference::signature(const std::string& name, const Span& use) {
   const Function& f = *global.definition.function;
   if (global.polymorphic) {
     diagnostics_->error(ErrorCode::TypeError, use,
-                        fmt::format("@{} is polymorphic and can only be called, not passed on", name),
+                        fmt::format("@{} is polymorphic, and nothing tells what its parameters are here", name),
                         "annotate its parameters, or wrap it: fn(%x: Tensor[...]) { @" + name + "(%x) }");
     return unknown();
   }
@@ -185,8 +185,7 @@ StructInfo Inference::annotation_of(const Var& param) const {
     const auto held = param.shape_symbol ? held_.find(param.shape_symbol.get()) : held_.end();
     return held != held_.end() ? shape_info(held->second) : resolved(param.annotation);
   }
-  const auto origin = origin_.find(&param);
-  const auto solved = solved_.find(origin == origin_.end() ? &param : origin->second);
+  const auto solved = solved_.find(origin_of(param));
   return solved == solved_.end() ? nullptr : solved->second;
 }
 

@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "compiler/analysis/copy_function.h"
 #include "compiler/analysis/polymorphism.h"
 #include "compiler/analysis/scope_log.h"
 #include "compiler/ir/diagnostics.h"
@@ -138,8 +139,15 @@ class Inference {
   std::vector<ir::Expr> open_arguments(const ir::Call& e, const ir::Function& f);
   std::optional<Instance> instantiate(const ir::Call& e, const ir::Function& f, const std::string& name,
                                       const std::vector<ir::Expr>& args);
+  ir::Expr global_instance(const ir::Call& e, Global& global, const std::vector<ir::Expr>& args);
+  ir::Expr local_instance(const ir::Call& e, Local& local, const std::vector<ir::Expr>& args);
+  ir::Expr call_instance(const ir::Call& e, ir::Expr instance, std::vector<ir::Expr> args);
+  bool is_asked_for(const ir::Function& f, const StructInfo& expected) const;
+  static ir::Call imagined_call(const ir::Expr& callee, const StructInfo& expected);
   ir::Expr call_global_generic(const ir::Call& e, Global& global);
   ir::Expr call_local_generic(const ir::Call& e, Local& local);
+  Origin origin_of(const ir::Var& var) const;
+  uint32_t copy_number(const ir::Function& f, const std::string& key);
   StructInfo holes_of(const ir::Function& f);
   bool holds_holes(const StructInfo& info) const;
   void solve_params(const ir::Function& f, const StructInfo& expected);
@@ -159,10 +167,11 @@ class Inference {
   // Variables of unknown dimensions, by the match_cast that names them.
   Named named_;
   std::unordered_map<const ir::Var*, SymVar> hole_symbols_;  // stand for the types of open parameters
-  std::unordered_map<const SymVarNode*, const ir::Var*> holes_;
-  std::unordered_map<const ir::Var*, StructInfo> solved_;
+  std::unordered_map<const SymVarNode*, Origin> holes_;
+  std::map<Origin, StructInfo> solved_;
+  std::map<std::string, uint32_t, std::less<>> copy_numbers_;  // by what is copied and for what; the same in each round
   std::unordered_map<const SymVarNode*, std::vector<PrimExpr>> held_;  // what shape_symbols stand for
-  std::unordered_map<const ir::Var*, const ir::Var*> origin_;
+  std::unordered_map<const ir::Var*, Origin> origin_;
   std::vector<ir::FunctionRef> copies_;  // keeps alive what the maps point to
   std::vector<ir::Span> unsolved_;       // functions that are passed on with open parameters
   bool again_ = false;

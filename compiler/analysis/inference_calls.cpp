@@ -81,7 +81,7 @@ void Inference::require_pure(bool pure, const Span& span, const std::string& wha
 
 // Tells the parameters of function literals whose types were open what they take. True where the call has some.
 bool Inference::solve_holes(const StructInfo& func, const std::vector<Expr>& args) {
-  std::vector<std::pair<const Var*, size_t>> open;
+  std::vector<std::pair<Origin, size_t>> open;
   for (size_t i = 0; i < func->fields.size(); ++i) {
     const StructInfo& param = func->fields[i];
     if (param->kind != InfoKind::Object || !param->shape_var) continue;

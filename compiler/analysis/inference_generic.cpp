@@ -90,8 +90,11 @@ std::optional<Inference::Instance> Inference::instantiate(const Call& e, const F
     has_holes[i] = mentions_unknown(args[i]->info) && holds_holes(args[i]->info);
     if (mentions_unknown(args[i]->info) && (!has_holes[i] || !f.type_params.empty())) return std::nullopt;
     if (has_holes[i])
-      for (const StructInfo& field : args[i]->info->fields)
-        key += fmt::format("{}:{};", i, static_cast<const void*>(field->shape_var.get()));
+      for (const StructInfo& field : args[i]->info->fields) {
+        const auto hole = field->shape_var ? holes_.find(field->shape_var.get()) : holes_.end();
+        const Origin at = hole == holes_.end() ? Origin{} : hole->second;
+        key += fmt::format("{}:{}.{};", i, static_cast<const void*>(at.var), at.copy);
+      }
     given.push_back(has_holes[i] ? object_info() : args[i]->info);
   }
   size_t budget = kMostParts;
@@ -136,18 +139,20 @@ std::optional<Inference::Instance> Inference::instantiate(const Call& e, const F
                         "give it: " + name + "<...>(...)");
     return std::nullopt;
   }
+  std::vector<std::pair<size_t, Expr>> literals;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (literal_of(e.args[i]) == nullptr || annotation_of(*f.params[i]) != nullptr) continue;
+    const Constant& literal = *literal_of(e.args[i]);
+    literals.emplace_back(i, as<Var>(e.args[i]) ? literals_.at(as<Var>(e.args[i])) : e.args[i]);
+    key += fmt::format("#{}={} {:x}", i, dtype_name(literal.data->dtype), literal_bits(literal));
+  }
   FunctionRef copy = copy_function(
-      f, [&](const StructInfo& info) { return types.apply(info); }, params, origin_);
+      f, [&](const StructInfo& info) { return types.apply(info); }, params, origin_, copy_number(f, key));
   // An instance has no type parameters left.
   auto instance = std::make_shared<Function>(copy->params, copy->body, copy->result, f.pure, f.attrs, f.span);
   copies_.push_back(instance);
   // A literal stands for itself at each use of an open parameter.
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (literal_of(e.args[i]) == nullptr || annotation_of(*f.params[i]) != nullptr) continue;
-    const Constant& literal = *literal_of(e.args[i]);
-    literals_[instance->params[i].get()] = as<Var>(e.args[i]) ? literals_.at(as<Var>(e.args[i])) : e.args[i];
-    key += fmt::format("#{}={} {:x}", i, dtype_name(literal.data->dtype), literal_bits(literal));
-  }
+  for (const auto& [i, literal] : literals) literals_[instance->params[i].get()] = literal;
   return Instance{std::move(key), std::move(instance)};
 }
 
@@ -177,16 +182,14 @@ bool Inference::check_relations(const Call& e, const Function& f, const std::vec
   return diagnostics_->all().size() == before;
 }
 
-Expr Inference::call_global_generic(const Call& e, Global& global) {
+// The instance of a global function for these arguments, as a callee; null after an error, or where something is not
+// known yet.
+Expr Inference::global_instance(const Call& e, Global& global, const std::vector<Expr>& args) {
   const Function& f = *global.definition.function;
   const std::string original = global.definition.name;
-  std::vector<Expr> args = open_arguments(e, f);
   const bool related = check_relations(e, f, args);
   const auto instance = related ? instantiate(e, f, "@" + original, args) : std::nullopt;
-  const auto unknown_call = [&] {
-    return typed(std::make_shared<Call>(e.callee, std::move(args), e.attrs, e.info_args, e.span), unknown());
-  };
-  if (!instance) return unknown_call();
+  if (!instance) return nullptr;
   const auto [at, added] = global.instances.try_emplace(instance->key);
   if (added && global.instances.size() > kMostInstances) {
     global.instances.erase(at);
@@ -194,7 +197,7 @@ Expr Inference::call_global_generic(const Call& e, Global& global) {
                         fmt::format("@{} is called with more than {} kinds of arguments: it calls itself with ever "
                                     "new ones",
                                     original, kMostInstances));
-    return unknown_call();
+    return nullptr;
   }
   if (added) {
     // The first instance takes the function's name; `<>` keeps it apart from the function among the keys.
@@ -206,28 +209,24 @@ Expr Inference::call_global_generic(const Call& e, Global& global) {
     order_.push_back(at->second);
   }
   Global& target = globals_.find(at->second)->second;
-  Expr callee =
-      typed(std::make_shared<GlobalVar>(target.definition.name, e.callee->span), signature(at->second, place(e.span)));
-  return call_function(e, std::move(callee), std::move(args));
+  return typed(std::make_shared<GlobalVar>(target.definition.name, e.callee->span),
+               signature(at->second, place(e.span)));
 }
 
-Expr Inference::call_local_generic(const Call& e, Local& local) {
+// The same for a let-bound function.
+Expr Inference::local_instance(const Call& e, Local& local, const std::vector<Expr>& args) {
   const Function& f = *local.function;
   const std::string name = local.var->name.empty() ? "the function" : "%" + local.var->name;
-  std::vector<Expr> args = open_arguments(e, f);
   const bool related = check_relations(e, f, args);
   const auto instance = related ? instantiate(e, f, name, args) : std::nullopt;
-  const auto unknown_call = [&] {
-    return typed(std::make_shared<Call>(e.callee, std::move(args), e.attrs, e.info_args, e.span), unknown());
-  };
-  if (!instance) return unknown_call();
+  if (!instance) return nullptr;
   const auto [at, added] = local.instances.try_emplace(instance->key);
   if (added) {
     if (local.instances.size() > kMostInstances) {
       local.instances.erase(at);
       diagnostics_->error(ErrorCode::TypeError, place(e.span),
                           fmt::format("{} is called with more than {} kinds of arguments", name, kMostInstances));
-      return unknown_call();
+      return nullptr;
     }
     const auto var = std::make_shared<const Var>(local.var->name, nullptr, local.dataflow, local.var->span);
     at->second = var;
@@ -239,7 +238,54 @@ Expr Inference::call_local_generic(const Call& e, Local& local) {
     var->info = inferred->info;
     local.bindings.push_back({var, std::move(inferred), nullptr, f.span});
   }
-  return call_function(e, local.instances.find(instance->key)->second, std::move(args));
+  return local.instances.find(instance->key)->second;
+}
+
+Expr Inference::call_instance(const Call& e, Expr instance, std::vector<Expr> args) {
+  if (instance != nullptr) return call_function(e, std::move(instance), std::move(args));
+  return typed(std::make_shared<Call>(e.callee, std::move(args), e.attrs, e.info_args, e.span), unknown());
+}
+
+Expr Inference::call_global_generic(const Call& e, Global& global) {
+  std::vector<Expr> args = open_arguments(e, *global.definition.function);
+  Expr instance = global_instance(e, global, args);
+  return call_instance(e, std::move(instance), std::move(args));
+}
+
+Expr Inference::call_local_generic(const Call& e, Local& local) {
+  std::vector<Expr> args = open_arguments(e, *local.function);
+  Expr instance = local_instance(e, local, args);
+  return call_instance(e, std::move(instance), std::move(args));
+}
+
+// Is a function with all its parameters known asked for, so that `f` can be passed on as the instance that takes them?
+bool Inference::is_asked_for(const Function& f, const StructInfo& expected) const {
+  return expected != nullptr && expected->kind == InfoKind::Func && expected->has_params &&
+         expected->fields.size() == f.params.size() && !holds_holes(expected) &&
+         std::ranges::none_of(expected->fields, mentions_unknown);
+}
+
+// A call of `callee` with arguments of the types that `expected` takes; only its StructInfo counts.
+Call Inference::imagined_call(const Expr& callee, const StructInfo& expected) {
+  std::vector<Expr> args;
+  for (const StructInfo& field : expected->fields) {
+    const auto var = std::make_shared<Var>("", nullptr, false, callee->span);
+    var->info = field;
+    args.push_back(var);
+  }
+  return {callee, std::move(args), {}, {}, callee->span};
+}
+
+Origin Inference::origin_of(const Var& var) const {
+  const auto found = origin_.find(&var);
+  return found == origin_.end() ? Origin{&var, 0} : found->second;
+}
+
+// Each copy of a function has open parameters of its own, the same ones in each round of the walk.
+uint32_t Inference::copy_number(const Function& f, const std::string& key) {
+  const Origin at = f.params.empty() ? Origin{} : origin_of(*f.params.front());
+  const std::string what = fmt::format("{}.{} {}", static_cast<const void*>(at.var), at.copy, key);
+  return copy_numbers_.try_emplace(what, static_cast<uint32_t>(copy_numbers_.size() + 1)).first->second;
 }
 
 // Does the function type have parameters that only uses can tell?
@@ -255,9 +301,7 @@ void Inference::solve_params(const Function& f, const StructInfo& expected) {
   for (size_t i = 0; i < f.params.size(); ++i) {
     const StructInfo& field = expected->fields[i];
     if (annotation_of(*f.params[i]) != nullptr || mentions_unknown(field) || field->shape_var) continue;
-    const auto origin = origin_.find(f.params[i].get());
-    const Var* const param = origin == origin_.end() ? f.params[i].get() : origin->second;
-    again_ = solved_.emplace(param, generalize({field}).infos[0]).second || again_;
+    again_ = solved_.emplace(origin_of(*f.params[i]), generalize({field}).infos[0]).second || again_;
   }
 }
 
@@ -271,7 +315,8 @@ void Inference::check_uncalled(const Function& f, SymScope::Mark scope) {
     return found;
   };
   copies_.push_back(copy_function(
-      f, [&](const StructInfo& info) { return mentions_param(info) ? unknown() : info; }, {}, origin_));
+      f, [&](const StructInfo& info) { return mentions_param(info) ? unknown() : info; }, {}, origin_,
+      copy_number(f, "?")));
   const size_t unsolved = unsolved_.size();
   const auto hidden = scope_.cut(scope);
   auto outer_named = std::exchange(named_, {});
@@ -287,10 +332,9 @@ StructInfo Inference::holes_of(const Function& f) {
   for (const auto& param : f.params) {
     StructInfo annotation = annotation_of(*param);
     if (annotation == nullptr) {
-      const auto origin = origin_.find(param.get());
       SymVar& symbol = hole_symbols_[param.get()];
       if (!symbol) symbol = make_sym_var(param->name);
-      holes_[symbol.get()] = origin == origin_.end() ? param.get() : origin->second;
+      holes_[symbol.get()] = origin_of(*param);
       annotation = make_hole(symbol);
     }
     params.push_back(std::move(annotation));

@@ -61,6 +61,13 @@ Expr Inference::leaf(const Expr& e, const StructInfo& expected) {
     case ExprKind::Var:
       return variable(e, expected);
     case ExprKind::GlobalVar:
+      if (const auto found = globals_.find(as<GlobalVar>(e)->name);
+          found != globals_.end() && found->second.polymorphic &&
+          is_asked_for(*found->second.definition.function, expected)) {
+        const Call asked = imagined_call(e, expected);
+        Expr instance = global_instance(asked, found->second, asked.args);
+        return instance != nullptr ? instance : typed(std::make_shared<GlobalVar>(*as<GlobalVar>(e)), unknown());
+      }
       return typed(std::make_shared<GlobalVar>(*as<GlobalVar>(e)), signature(as<GlobalVar>(e)->name, place(e->span)));
     case ExprKind::Tuple: {
       std::vector<Expr> fields;
@@ -102,6 +109,10 @@ Expr Inference::leaf(const Expr& e, const StructInfo& expected) {
 Expr Inference::variable(const Expr& e, const StructInfo& expected) {
   const auto* var = as<Var>(e);
   if (const auto open = locals_.find(var); open != locals_.end()) {
+    if (is_asked_for(*open->second->function, expected)) {
+      const Call asked = imagined_call(e, expected);
+      if (Expr instance = local_instance(asked, *open->second, asked.args)) return instance;
+    }
     // It escapes: only what is asked for here, or what it is applied to elsewhere, can fix its parameters.
     open->second->escapes = true;
     solve_params(*open->second->function, expected);

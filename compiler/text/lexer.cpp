@@ -64,12 +64,29 @@ class Lexer {
       } else if (c == '/' && peek(1) == '/') {
         while (at_ < text_.size() && peek() != '\n') advance();
       } else if (c == '/' && peek(1) == '*') {
-        skip_to_end_of("*/", "a comment that begins with /* does not end");
+        skip_comment();
       } else if (c == '#' && peek(1) == '[') {
         skip_to_end_of("]", "an annotation that begins with #[ does not end");
       } else {
         return;
       }
+    }
+  }
+
+  // Comments nest.
+  void skip_comment() {
+    const auto line = line_;
+    const auto column = column_;
+    advance(2);
+    for (size_t depth = 1; depth != 0;) {
+      if (at_ >= text_.size())
+        return diagnostics_.error(ErrorCode::ParseError, {source_, line, column, 2, nullptr},
+                                  "a comment that begins with /* does not end");
+      const bool opens = peek() == '/' && peek(1) == '*';
+      const bool closes = peek() == '*' && peek(1) == '/';
+      if (opens) ++depth;
+      if (closes) --depth;
+      advance(opens || closes ? 2 : 1);
     }
   }
 

@@ -61,6 +61,7 @@ std::optional<T> real(std::string_view text, bool negative) {
 std::optional<DType> literal_dtype(std::string_view suffix) {
   if (suffix.empty()) return std::nullopt;
   if (suffix == "f") return DType::Float32;
+  if (suffix == "i") return DType::Int32;
   const auto dtype = parse_dtype(suffix);
   return dtype == DType::Bool || dtype == DType::String ? std::nullopt : dtype;
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -24,6 +25,12 @@ std::string_view list_attribute(const ir::Op& op, size_t i) {
   for (const std::string_view line : op.attributes)
     if (bare_attribute(line) == "newshape" || bare_attribute(line) == "shape") return bare_attribute(line);
   return {};
+}
+
+// Does it take a dtype, as opposed to StructInfo?
+bool takes_dtype(const ir::Op& op) {
+  return std::ranges::any_of(op.attributes,
+                             [](std::string_view line) { return bare_attribute(line).ends_with("dtype"); });
 }
 
 // A literal as the attribute that it stands for: nullopt where it is no literal.
@@ -162,14 +169,8 @@ void Parser::named_argument(const ir::Op* op, Arguments& into) {
     if (into.positional.size() != i)
       fail_at(span_of(name), fmt::format("{}: argument {} comes at position {}, belongs at {}", op->name, name.text,
                                          into.positional.size(), i));
-    const size_t first = at_;
-    const auto dtype = dtype_name_here();
-    if (dtype && (peek(1).is(",") || peek(1).is(")"))) {
-      take();
-      into.positional.push_back(make<ir::DataType>(*dtype, span_from(first)));
-      return;
-    }
-    into.positional.push_back(expression());
+    const bool dtype = dtype_name_here() && (peek(1).is(",") || peek(1).is(")"));
+    into.positional.push_back(dtype ? dtype_argument() : at("[") ? list_argument() : expression());
     return;
   }
   if (at_word("None")) {
@@ -183,6 +184,28 @@ void Parser::named_argument(const ir::Op* op, Arguments& into) {
     fail_at(span_of(name), fmt::format("{}: attribute {} is given twice", op->name, name.text));
 }
 
+// The name of a dtype where an operator takes arguments: cast(%x, int8).
+ir::Expr Parser::dtype_argument() {
+  const size_t first = at_;
+  const auto dtype = dtype_name_here();
+  take();
+  return make<ir::DataType>(*dtype, span_from(first));
+}
+
+// Numbers in brackets where an operator takes arguments: tile(%x, [2, 2]).
+ir::Expr Parser::list_argument() {
+  const size_t first = at_;
+  const Nesting nesting(*this);
+  take();
+  std::vector<PrimExpr> values;
+  while (!at("]")) {
+    values.push_back(prim_expr());
+    if (!accept(",")) break;
+  }
+  expect("]", "after a list");
+  return make<ir::Shape>(std::move(values), span_from(first));
+}
+
 // From `(` to behind `)`.
 Parser::Arguments Parser::arguments(const ir::Op* op) {
   expect("(", "before arguments");
@@ -192,6 +215,10 @@ Parser::Arguments Parser::arguments(const ir::Op* op) {
   while (!at(")")) {
     if (peek().kind == TokenKind::Identifier && peek(1).is("="))
       named_argument(op, result);
+    else if (op != nullptr && takes_dtype(*op) && dtype_name_here() && (peek(1).is(",") || peek(1).is(")")))
+      result.positional.push_back(dtype_argument());
+    else if (op != nullptr && at("["))
+      result.positional.push_back(list_argument());
     else if (at_type())
       result.infos.push_back(type());
     else

@@ -26,7 +26,7 @@ ir::Expr Parser::number(bool negative, size_t first) {
   const auto dtype = literal_dtype(token.suffix);
   if (!dtype)
     fail_at(span, fmt::format("{} is not a suffix of literals", token.suffix),
-            "suffixes are f, f16, bf16, f32, f64, i8 to i64 and u8 to u64");
+            "suffixes are i, f, f16, bf16, f32, f64, i8 to i64 and u8 to u64");
   auto data = parse_literal(token.text, negative, *dtype);
   if (!data)
     fail_at(span, fmt::format("{}{} is out of range for {}", negative ? "-" : "", token.text, dtype_name(*dtype)), {},

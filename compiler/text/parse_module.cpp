@@ -111,7 +111,7 @@ Parser::Signature Parser::signature() {
     const std::string name = local_name("as a parameter");
     const ir::Span span = span_from(first);
     StructInfo annotation;
-    if (accept(":")) annotation = type();
+    if (accept(":") && !accept_word("_")) annotation = type();
     if (std::ranges::any_of(result.params, [&](const ir::VarRef& param) { return param->name == name; }))
       diagnostics_.error(ErrorCode::WellFormedness, span, fmt::format("the parameter %{} is bound twice", name),
                          "give one of them another name", 2);

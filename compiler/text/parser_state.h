@@ -112,6 +112,8 @@ class Parser {
   Arguments arguments(const ir::Op* op);
   StructInfo type_argument();
   void named_argument(const ir::Op* op, Arguments& into);
+  Expr dtype_argument();
+  Expr list_argument();
   void bind_positional_attributes(const ir::Op& op, Arguments& into);
   Expr call(Expr callee, std::vector<StructInfo> type_args, size_t first);
   std::optional<std::vector<StructInfo>> try_type_arguments();
