@@ -225,6 +225,17 @@ Results convert_clip(const Node& node) {
 
 namespace {
 
+// What the standard leaves open its reference has changed: before opset 24 floats saturate in integers of a few bits,
+// and NaN is the greatest float4, 6.
+Typed before_opset_24(const Node& node, const Typed& x, int32_t type) {
+  auto& b = node.builder();
+  if (node.opset() >= 24 || !is_float(x.dtype())) return x;
+  if (const auto range = stored_range(type))
+    return b.call("clip", {b.call("round", {x})}, {{"a_min", range->low}, {"a_max", range->high}});
+  if (!is_float4(type)) return x;
+  return b.call("where", {b.call("isnan", {x}), b.scalar(x.dtype(), 6), x});
+}
+
 Typed converted(const Node& node, const Typed& x, int32_t type) {
   auto& b = node.builder();
   const DType dtype = dtype_of(type);
@@ -235,7 +246,10 @@ Typed converted(const Node& node, const Typed& x, int32_t type) {
                      tensor_info(dtype, x.dims()));
   }
   if (stores_only(type))
-    return b.builtin("round_to", {x, b.prim(type), b.prim(node.integer("saturate", 1))}, tensor_info(dtype, x.dims()));
+    return b.builtin("round_to",
+                     {before_opset_24(node, x, type), b.prim(type), b.prim(node.integer("saturate", 1)),
+                      b.text(node.text("round_mode", "up"))},
+                     tensor_info(dtype, x.dims()));
   if (x.values && is_integer(dtype)) return b.tensor_of(*x.values, x.rank(), dtype);
   if (const auto known = known_integers(x); known && dtype == DType::Bool) {
     Dims values;
@@ -252,6 +266,15 @@ Results convert_cast(const Node& node) {
   Typed result = converted(node, node.input(0), type);
   result.stored = stores_only(type) ? type : 0;
   return {result};
+}
+
+Results convert_bit_cast(const Node& node) {
+  auto& b = node.builder();
+  const Typed& x = node.input(0);
+  const auto type = static_cast<int32_t>(node.integer("to", 0));
+  const DType dtype = dtype_of(type);
+  if (stores_only(type) || x.stored != 0) fail(ErrorCode::Unsupported, "the bits of types that only store numbers");
+  return {b.builtin("bit_cast", {x, b.scalar(dtype, 0)}, tensor_info(dtype, x.dims()))};
 }
 
 Results convert_cast_like(const Node& node) {

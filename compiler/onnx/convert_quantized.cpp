@@ -50,11 +50,16 @@ Typed spread(GraphBuilder& b, const Typed& x, const Typed& vector, int64_t axis,
   return result;
 }
 
-Typed quantize(GraphBuilder& b, const Typed& scaled, const std::optional<Typed>& zero, DType dtype) {
+// 16-bit floats are widened: they do not hold all whole numbers.
+Typed quantize(GraphBuilder& b, const Typed& scaled, const std::optional<Typed>& zero, DType dtype, Range range) {
   Typed rounded = b.call("round", {scaled});
-  if (zero) rounded = b.add(rounded, b.cast(*zero, scaled.dtype()));
-  const Range range = range_of(dtype);
+  if (dtype_bytes(rounded.dtype()) < 4) rounded = b.cast(rounded, DType::Float32);
+  if (zero) rounded = b.add(rounded, b.cast(*zero, rounded.dtype()));
   return b.cast(b.call("clip", {rounded}, {{"a_min", range.low}, {"a_max", range.high}}), dtype);
+}
+
+Typed quantize(GraphBuilder& b, const Typed& scaled, const std::optional<Typed>& zero, DType dtype) {
+  return quantize(b, scaled, zero, dtype, range_of(dtype));
 }
 
 Typed dequantize(GraphBuilder& b, const Typed& x, const Typed& scale, const std::optional<Typed>& zero, int64_t axis) {
@@ -92,26 +97,32 @@ Results convert_quantize_linear(const Node& node) {
   const DType dtype = node.has(2) ? node.input(2).dtype()
                       : type != 0 ? dtype_of(static_cast<int32_t>(type))
                                   : DType::UInt8;
-  const Typed scale = b.cast(node.input(1), is_float(x.dtype()) ? node.input(1).dtype() : DType::Float32);
+  const auto precision = static_cast<int32_t>(node.integer("precision", 0));
+  const Typed scale = b.cast(node.input(1), precision != 0        ? dtype_of(precision)
+                                            : is_float(x.dtype()) ? node.input(1).dtype()
+                                                                  : DType::Float32);
   const Typed value = b.cast(x, scale.dtype());
   const Typed scaled = b.divide(value, spread(b, x, scale, axis, block));
-  if (is_float(dtype))
-    return {b.builtin("round_to", {scaled, b.prim(node.storage_type(2)), b.prim(node.integer("saturate", 1))},
-                      tensor_info(DType::Float32, x.dims()))};
-  std::optional<Typed> zero;
-  if (node.has(2)) zero = spread(b, x, node.input(2), axis, block);
-  if (const int64_t stored = node.storage_type(2); stored == 21 || stored == 22) {
-    Typed rounded = b.call("round", {scaled});
-    if (zero) rounded = b.add(rounded, b.cast(*zero, scaled.dtype()));
-    const double low = stored == 22 ? -8 : 0, high = stored == 22 ? 7 : 15;
-    return {b.cast(b.call("clip", {rounded}, {{"a_min", low}, {"a_max", high}}), dtype)};
+  const int32_t stored = node.storage_type(2);
+  Typed result;
+  if (is_float(dtype)) {
+    result = b.builtin("round_to", {scaled, b.prim(stored), b.prim(node.integer("saturate", 1))},
+                       tensor_info(DType::Float32, x.dims()));
+  } else {
+    std::optional<Typed> zero;
+    if (node.has(2)) zero = spread(b, x, node.input(2), axis, block);
+    const auto range = stored_range(stored);
+    result = quantize(b, scaled, zero, dtype, range ? Range{range->low, range->high} : range_of(dtype));
   }
-  return {quantize(b, scaled, zero, dtype)};
+  result.stored = stored;
+  return {result};
 }
 
 Results convert_dequantize_linear(const Node& node) {
   auto& b = node.builder();
-  const Typed &x = node.input(0), &scale = node.input(1);
+  const Typed& x = node.input(0);
+  const auto output = static_cast<int32_t>(node.integer("output_dtype", 0));
+  const Typed scale = output == 0 ? node.input(1) : b.cast(node.input(1), dtype_of(output));
   const int64_t axis = quantized_axis(node, x), block = node.integer("block_size", 0);
   Typed value = x;
   if (node.has(2)) {

@@ -89,6 +89,14 @@ Results convert_reduce_sum_square(const Node& node) { return reduce(node, "sum_s
 Results convert_arg_max(const Node& node) { return arg_reduce(node, "argmax"); }
 Results convert_arg_min(const Node& node) { return arg_reduce(node, "argmin"); }
 
+Results convert_cum_prod(const Node& node) {
+  auto& b = node.builder();
+  const Typed& x = node.input(0);
+  return {b.builtin("cumulate",
+                    {x, node.input(1), b.prim(node.flag("exclusive")), b.prim(node.flag("reverse")), b.prim(1)},
+                    tensor_info(x.dtype(), x.dims()))};
+}
+
 Results convert_cum_sum(const Node& node) {
   auto& b = node.builder();
   const Typed& x = node.input(0);

@@ -30,7 +30,7 @@ void fill_bits(TensorObject& into, const google::protobuf::RepeatedField<int32_t
 
 // Values of TensorProto.DataType that are newer than the library.
 constexpr int32_t kFloat8E4M3FN = 17, kFloat8E4M3FNUZ = 18, kFloat8E5M2 = 19, kFloat8E5M2FNUZ = 20, kUInt4 = 21,
-                  kInt4 = 22, kFloat4E2M1 = 23;
+                  kInt4 = 22, kFloat4E2M1 = 23, kFloat8E8M0 = 24, kUInt2 = 25, kInt2 = 26;
 
 DType dtype_of(int32_t onnx_type) {
   switch (onnx_type) {
@@ -63,14 +63,17 @@ DType dtype_of(int32_t onnx_type) {
     case onnx::TensorProto::STRING:
       return DType::String;
     case kInt4:
+    case kInt2:
       return DType::Int8;
     case kUInt4:
+    case kUInt2:
       return DType::UInt8;
     case kFloat8E4M3FN:
     case kFloat8E4M3FNUZ:
     case kFloat8E5M2:
     case kFloat8E5M2FNUZ:
     case kFloat4E2M1:
+    case kFloat8E8M0:
       return DType::Float32;
     default:
       break;
@@ -88,7 +91,24 @@ int32_t onnx_type_of(DType dtype) {
   fail(ErrorCode::Internal, "there is no element type for {}", dtype_name(dtype));
 }
 
-bool stores_only(int32_t onnx_type) { return onnx_type >= kFloat8E4M3FN && onnx_type <= kFloat4E2M1; }
+std::optional<StoredRange> stored_range(int32_t onnx_type) {
+  switch (onnx_type) {
+    case kInt4:
+      return StoredRange{-8, 7};
+    case kUInt4:
+      return StoredRange{0, 15};
+    case kInt2:
+      return StoredRange{-2, 1};
+    case kUInt2:
+      return StoredRange{0, 3};
+    default:
+      return std::nullopt;
+  }
+}
+
+bool is_float4(int32_t onnx_type) { return onnx_type == kFloat4E2M1; }
+
+bool stores_only(int32_t onnx_type) { return onnx_type >= kFloat8E4M3FN && onnx_type <= kInt2; }
 
 namespace {
 
@@ -122,22 +142,32 @@ float small_float(int32_t type, uint8_t bits) {
       return small_float(bits, 5, 2, false, false);
     case kFloat8E5M2FNUZ:
       return small_float(bits, 5, 2, true, true);
+    case kFloat8E8M0:
+      return bits == 255 ? std::numeric_limits<float>::quiet_NaN() : std::ldexp(1.0F, bits - 127);
     default:
       return small_float(bits, 2, 1, true, false);
   }
 }
 
-bool is_packed(int32_t type) { return type == kInt4 || type == kUInt4 || type == kFloat4E2M1; }
+// How many elements of a type that only stores numbers share a byte.
+unsigned per_byte(int32_t type) {
+  if (type == kInt2 || type == kUInt2) return 4;
+  return type == kInt4 || type == kUInt4 || type == kFloat4E2M1 ? 2 : 1;
+}
 
-// Elements that only store numbers, from bytes: two of four bits in each, the lower one first.
+size_t stored_bytes(int32_t type, size_t count) { return count / per_byte(type) + (count % per_byte(type) != 0); }
+
+// Elements that only store numbers, from bytes: those that share one begin with the lowest bits.
 Ref<TensorObject> read_stored(int32_t type, std::span<const uint8_t> bytes, const std::vector<int64_t>& dims) {
   auto result = make_tensor(nullptr, dtype_of(type), dims);
   const size_t count = element_count(dims);
   for (size_t i = 0; i < count; ++i) {
-    const uint8_t bits = !is_packed(type) ? bytes[i] : static_cast<uint8_t>(bytes[i / 2] >> (i % 2 * 4) & 15);
-    if (type == kInt4) {
-      result->elements<int8_t>()[i] = static_cast<int8_t>(bits > 7 ? bits - 16 : bits);
-    } else if (type == kUInt4) {
+    const unsigned shared = per_byte(type), width = 8 / shared;
+    const auto bits = static_cast<uint8_t>(bytes[i / shared] >> (i % shared * width) & ((1U << width) - 1));
+    if (type == kInt4 || type == kInt2) {
+      const int sign = 1 << (width - 1);
+      result->elements<int8_t>()[i] = static_cast<int8_t>(bits >= sign ? bits - 2 * sign : bits);
+    } else if (type == kUInt4 || type == kUInt2) {
       result->elements<uint8_t>()[i] = bits;
     } else {
       result->elements<float>()[i] = small_float(type, bits);
@@ -213,7 +243,7 @@ Ref<TensorObject> read_tensor(const onnx::TensorProto& tensor, const std::string
   // Checked before memory is asked for: the shape alone is not to be trusted.
   const int32_t type = tensor.data_type();
   if (tensor.data_location() == onnx::TensorProto::EXTERNAL) {
-    const size_t bytes = is_packed(type) ? (count + 1) / 2 : stores_only(type) ? count : byte_size(dtype, dims);
+    const size_t bytes = stores_only(type) ? stored_bytes(type, count) : byte_size(dtype, dims);
     const External data = open_external(tensor, folder, bytes);
     expect(data.bytes.size(), bytes, "bytes");
     if (stores_only(type)) return read_stored(type, {reinterpret_cast<const uint8_t*>(data.bytes.data()), bytes}, dims);
@@ -229,7 +259,7 @@ Ref<TensorObject> read_tensor(const onnx::TensorProto& tensor, const std::string
     return copy;
   }
   if (stores_only(type)) {
-    const size_t bytes = is_packed(type) ? (count + 1) / 2 : count;
+    const size_t bytes = stored_bytes(type, count);
     if (tensor.has_raw_data()) {
       expect(tensor.raw_data().size(), bytes, "bytes");
       return read_stored(type, {reinterpret_cast<const uint8_t*>(tensor.raw_data().data()), bytes}, dims);

@@ -214,7 +214,7 @@ Value non_max_suppression(const Args& args) {
 Value cumulate(const Args& args) {
   const auto x = args.tensor(0);
   const Parts parts(args, *x, 1);
-  const bool exclusive = args.flag(2), reverse = args.flag(3);
+  const bool exclusive = args.flag(2), reverse = args.flag(3), product = args.has(4) && args.flag(4);
   auto result = args.make(x->dtype, x->dims());
   with_element(x->dtype, [&]<typename T>() {
     if constexpr (std::same_as<T, bool>) {
@@ -222,12 +222,13 @@ Value cumulate(const Args& args) {
     } else {
       for (int64_t o = 0; o < parts.outer; ++o)
         for (int64_t i = 0; i < parts.inner; ++i) {
-          std::conditional_t<IntElement<T>, uint64_t, double> sum = 0;
+          std::conditional_t<IntElement<T>, uint64_t, double> total = product ? 1 : 0;
           for (int64_t n = 0; n < parts.count; ++n) {
             const size_t at = parts.index(o, reverse ? parts.count - 1 - n : n, i);
-            const auto before = sum;
-            sum += static_cast<decltype(sum)>(widen(x->elements<T>()[at]));
-            result->elements<T>()[at] = static_cast<T>(static_cast<Wide<T>>(exclusive ? before : sum));
+            const auto before = total;
+            const auto next = static_cast<decltype(total)>(widen(x->elements<T>()[at]));
+            total = product ? total * next : total + next;
+            result->elements<T>()[at] = static_cast<T>(static_cast<Wide<T>>(exclusive ? before : total));
           }
         }
     }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -6,6 +7,11 @@
 // Numbers as the types that only store them would hold them.
 namespace ingot::vm::builtins {
 namespace {
+
+// ONNX's numbers.
+constexpr int64_t kUInt4 = 21, kInt4 = 22, kFloat8E8M0 = 24, kUInt2 = 25, kInt2 = 26;
+
+int integer_bits(int64_t type) { return type == kUInt4 || type == kInt4 ? 4 : type == kUInt2 || type == kInt2 ? 2 : 0; }
 
 struct Format {
   int exponent_bits, mantissa_bits;
@@ -35,7 +41,7 @@ Format format_of(const Args& args, int64_t type) {
 
 double rounded(const Format& f, double value, bool saturates) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  if (std::isnan(value)) return f.has_nan ? nan : f.largest;
+  if (std::isnan(value)) return f.has_nan ? nan : -0.0;
   const double overflow = saturates || !f.has_nan ? f.largest : f.has_infinity ? INFINITY : nan;
   if (std::isinf(value)) {
     // Saturation brings infinities to the greatest number as well.
@@ -52,32 +58,64 @@ double rounded(const Format& f, double value, bool saturates) {
   return result;
 }
 
+// float8e8m0: a power of two without a sign, from 2^-127 to 2^127, or NaN.
+float power_of_two(double value, std::string_view mode, bool saturates) {
+  constexpr int kLeast = -127, kMost = 127;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  if (std::isnan(value)) return nan;
+  if (value == 0) return std::ldexp(1.0F, kLeast);
+  int exponent = kMost + 1;
+  if (!std::isinf(value)) {
+    const double fraction = 2 * std::frexp(std::fabs(value), &exponent);
+    --exponent;
+    if ((mode == "up" && fraction > 1) || (mode == "nearest" && fraction >= 1.5)) ++exponent;
+  }
+  if (!saturates && (exponent < kLeast || exponent > kMost)) return nan;
+  return std::ldexp(1.0F, std::clamp(exponent, kLeast, kMost));
+}
+
 }  // namespace
 
+// Integers of a few bits keep the low ones.
 Value round_to(const Args& args) {
   const auto x = args.tensor(0);
   const int64_t type = args.integer(1);
-  // int4 and uint4 keep the low bits of integers; floats saturate.
-  if (type == 21 || type == 22) {
-    auto result = args.make(type == 22 ? DType::Int8 : DType::UInt8, x->dims());
+  if (const int bits = integer_bits(type); bits != 0) {
+    const bool has_sign = type == kInt4 || type == kInt2;
+    auto result = args.make(has_sign ? DType::Int8 : DType::UInt8, x->dims());
     for (size_t at = 0; at < count_of(*x); ++at) {
-      const double value = get_number(*x, at);
-      int64_t whole = 0;
-      if (is_float(x->dtype)) {
-        whole = static_cast<int64_t>(std::clamp(std::nearbyint(std::isnan(value) ? 0 : value), type == 22 ? -8.0 : 0.0,
-                                                type == 22 ? 7.0 : 15.0));
-      } else {
-        whole = get_integer(*x, at) & 15;
-        if (type == 22 && whole > 7) whole -= 16;
-      }
-      result->data[at] = static_cast<std::byte>(whole);
+      const int64_t given =
+          is_float(x->dtype) ? convert<int64_t>(get_number(*x, at)) : static_cast<int64_t>(get_integer(*x, at));
+      int64_t low = given & ((1 << bits) - 1);
+      if (has_sign && low >= 1 << (bits - 1)) low -= 1 << bits;
+      result->data[at] = static_cast<std::byte>(low);
     }
+    return to_value(std::move(result));
+  }
+  if (type == kFloat8E8M0) {
+    const std::string_view mode = args.has(3) ? args.text(3) : "up";
+    auto result = args.make(DType::Float32, x->dims());
+    for (size_t at = 0; at < count_of(*x); ++at)
+      result->elements<float>()[at] = power_of_two(get_number(*x, at), mode, args.flag(2));
     return to_value(std::move(result));
   }
   const Format format = format_of(args, type);
   auto result = args.make(DType::Float32, x->dims());
   for (size_t at = 0; at < count_of(*x); ++at)
     result->elements<float>()[at] = static_cast<float>(rounded(format, get_number(*x, at), args.flag(2)));
+  return to_value(std::move(result));
+}
+
+Value bit_cast(const Args& args) {
+  const auto x = args.tensor(0);
+  const DType dtype = args.tensor(1)->dtype;
+  if (x->dtype == DType::String || dtype == DType::String || dtype_bytes(x->dtype) != dtype_bytes(dtype))
+    args.fail(ErrorCode::TypeError, "elements of {} and {} are not equally large", dtype_name(x->dtype),
+              dtype_name(dtype));
+  auto result = args.make(dtype, x->dims());
+  std::memcpy(result->data, x->data, x->bytes);
+  if (dtype == DType::Bool)
+    for (size_t at = 0; at < count_of(*x); ++at) result->data[at] = std::byte{result->data[at] != std::byte{0}};
   return to_value(std::move(result));
 }
 
