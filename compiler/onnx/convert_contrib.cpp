@@ -1,5 +1,8 @@
+#include <cmath>
+
 #include "compiler/onnx/conversions.h"
-#include "compiler/onnx/tensor.h"
+#include "compiler/onnx/quantized.h"
+#include "compiler/onnx/spatial.h"
 #include "runtime/base/error.h"
 #include "runtime/symbolic/simplify.h"
 
@@ -31,20 +34,107 @@ Typed normalized(const Node& node, const Typed& x, const std::optional<Typed>& s
   return result;
 }
 
-std::optional<Typed> optional(const Node& node, size_t i) {
-  return node.has(i) ? std::optional(node.input(i)) : std::nullopt;
+// What fused operators do with their result, by the name of an operator of the standard.
+Typed activated(const Node& node, const Typed& x, std::span<const double> params) {
+  auto& b = node.builder();
+  const std::string name = node.text("activation", "");
+  const auto param = [&](size_t i, double fallback) { return i < params.size() ? params[i] : fallback; };
+  if (name.empty()) return x;
+  if (name == "Relu") return b.call("relu", {x});
+  if (name == "Sigmoid") return b.call("sigmoid", {x});
+  if (name == "Tanh") return b.call("tanh", {x});
+  if (name == "LeakyRelu") return b.call("leaky_relu", {x}, {{"alpha", param(0, 0.01)}});
+  if (name == "HardSigmoid") return b.call("hard_sigmoid", {x}, {{"alpha", param(0, 0.2)}, {"beta", param(1, 0.5)}});
+  if (name == "HardSwish") return b.call("hard_swish", {x});
+  if (name == "Elu") return b.call("elu", {x}, {{"alpha", param(0, 1)}});
+  if (name == "Softplus") return b.call("softplus", {x});
+  if (name == "Clip") return b.call("clip", {x}, {{"a_min", param(0, -INFINITY)}, {"a_max", param(1, INFINITY)}});
+  fail(ErrorCode::Unsupported, "activation {}", name);
 }
 
 }  // namespace
 
+// The first dimension behind those of the batch, then the last two exchanged.
 Results convert_fused_mat_mul(const Node& node) {
   auto& b = node.builder();
-  if (node.flag("transBatchA") || node.flag("transBatchB")) fail(ErrorCode::Unsupported, "transBatchA and transBatchB");
-  const Typed x = node.flag("transA") ? transposed(b, node.input(0)) : node.input(0);
-  const Typed y = node.flag("transB") ? transposed(b, node.input(1)) : node.input(1);
-  const Typed product = b.call("matmul", {x, y});
+  const auto side = [&](size_t i, const char* batch, const char* flag) {
+    Typed x = node.input(i);
+    if (node.flag(batch) && x.rank() > 2) {
+      std::vector<int64_t> axes;
+      for (size_t d = 1; d + 1 < x.rank(); ++d) axes.push_back(static_cast<int64_t>(d));
+      axes.insert(axes.end(), {0, static_cast<int64_t>(x.rank()) - 1});
+      x = b.transpose(x, axes);
+    }
+    return node.flag(flag) ? transposed(b, x) : x;
+  };
+  const Typed product = b.call("matmul", {side(0, "transBatchA", "transA"), side(1, "transBatchB", "transB")});
   const double alpha = node.number("alpha", 1);
   return {alpha == 1 ? product : b.call("multiply", product, alpha)};
+}
+
+// Conv with one more operand that is added, and an activation.
+Results convert_fused_conv(const Node& node) {
+  Typed y = convert_conv(node)[0];
+  if (node.has(3)) y = node.builder().add(y, node.input(3));
+  return {activated(node, y, node.numbers("activation_params").value_or(std::vector<double>{}))};
+}
+
+Results convert_fused_gemm(const Node& node) {
+  const double params[] = {node.number("activation_alpha", 0.01), node.number("activation_beta", 0)};
+  return {activated(node, convert_gemm(node)[0], params)};
+}
+
+Results convert_bias_softmax(const Node& node) {
+  auto& b = node.builder();
+  const Typed sum = b.add(node.input(0), node.input(1));
+  const int64_t axis = node.axis(node.integer("axis", 1), sum.rank());
+  if (axis + 1 == static_cast<int64_t>(sum.rank())) return {b.call("softmax", {sum}, {{"axis", axis}})};
+  const Typed matrix = b.call("flatten", {sum}, {{"axis", axis}});
+  return {b.reshape(b.call("softmax", {matrix}, {{"axis", int64_t{1}}}), sum.dims())};
+}
+
+// The first half of the sum times gelu of the second.
+Results convert_bias_split_gelu(const Node& node) {
+  auto& b = node.builder();
+  const Typed sum = b.add(node.input(0), node.input(1));
+  const auto last = static_cast<int64_t>(sum.rank()) - 1;
+  const auto width = sum.dim(sum.rank() - 1).as_const();
+  if (!width) fail(ErrorCode::Unsupported, "the last dimension must be known");
+  return {b.multiply(b.part(sum, last, 0, *width / 2), b.call("gelu", {b.part(sum, last, *width / 2, *width)}))};
+}
+
+Results convert_bias_add(const Node& node) {
+  auto& b = node.builder();
+  return {b.add(b.add(node.input(0), node.input(1)), node.input(2))};
+}
+
+namespace {
+
+Typed group_normalized(const Node& node, const Typed& x) {
+  auto& b = node.builder();
+  const bool last = node.flag("channels_last", true);
+  const Typed y =
+      b.call("group_norm", {b.cast(last ? channels_first(b, x) : x, DType::Float32), node.input(1), node.input(2)},
+             {{"num_groups", node.integer("groups", 1)}, {"epsilon", node.number("epsilon", 1e-5)}});
+  const Typed result = b.cast(node.flag("activation") ? b.call("silu", {y}) : y, x.dtype());
+  return last ? channels_last(b, result) : result;
+}
+
+}  // namespace
+
+Results convert_ms_group_norm(const Node& node) { return {group_normalized(node, node.input(0))}; }
+
+// Normalises x + skip + bias, and gives the sum as well. A skip [N, C] is one for all places.
+Results convert_skip_group_norm(const Node& node) {
+  auto& b = node.builder();
+  const auto spread = [&](const Typed& x) {
+    if (node.flag("channels_last", true)) return x.rank() == 2 ? b.unsqueeze(b.unsqueeze(x, 1), 1) : x;
+    return x.rank() < 4 ? b.unsqueeze(b.unsqueeze(x, static_cast<int64_t>(x.rank())), static_cast<int64_t>(x.rank()))
+                        : x;
+  };
+  Typed sum = b.add(node.input(0), spread(node.input(3)));
+  if (node.has(4)) sum = b.add(sum, spread(node.input(4)));
+  return {group_normalized(node, sum), sum};
 }
 
 Results convert_bias_gelu(const Node& node) {
@@ -141,8 +231,22 @@ Results convert_mat_mul_n_bits(const Node& node) {
       zero = b.cast(b.unsqueeze(b.part(wide, 1, 0, blocks), 2), x.dtype());
     }
   }
-  const Typed values = b.multiply(b.subtract(b.cast(whole, x.dtype()), zero), b.cast(scale, x.dtype()));
-  const Typed weight = b.part(b.reshape(values, {PrimExpr(rows), PrimExpr(blocks * block)}), 1, 0, columns);
+  const Typed factor = b.cast(scale, x.dtype());
+  const auto part = [&](const Typed& values) {
+    return b.part(b.reshape(values, {PrimExpr(rows), PrimExpr(blocks * block)}), 1, 0, columns);
+  };
+  Typed weight;
+  if (node.has(4)) {
+    // The block of each column is another one than where it lies.
+    const auto of_columns = [&](const Typed& values) {
+      const Typed indices = b.part(node.input(4), 0, 0, columns);
+      return b.call("take", {b.squeeze(values, 2), indices}, {{"axis", int64_t{1}}});
+    };
+    const Typed origin = zero.rank() == 0 ? zero : of_columns(zero);
+    weight = b.multiply(b.subtract(b.cast(part(whole), x.dtype()), origin), of_columns(factor));
+  } else {
+    weight = part(b.multiply(b.subtract(b.cast(whole, x.dtype()), zero), factor));
+  }
   const Typed product = b.call("matmul", {x, weight}, {{"transpose_b", true}});
   return {node.has(5) ? b.add(product, node.input(5)) : product};
 }

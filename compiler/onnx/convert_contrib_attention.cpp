@@ -2,6 +2,7 @@
 
 #include "compiler/onnx/attention.h"
 #include "compiler/onnx/conversions.h"
+#include "compiler/onnx/quantized.h"
 #include "runtime/base/error.h"
 #include "runtime/symbolic/simplify.h"
 
@@ -52,14 +53,16 @@ Attended masked_attention(const Node& node, const Typed& q, const Typed& k, cons
 
 }  // namespace
 
-// input, weights, bias, mask, past, attention bias
-Results convert_ms_attention(const Node& node) {
+namespace {
+
+constexpr size_t kNoInput = SIZE_MAX;
+
+// From queries, keys and values side by side; the numbers of the inputs that hold mask, past and attention bias.
+Results packed_attention(const Node& node, const Typed& all, size_t mask, size_t past_input, size_t bias) {
   auto& b = node.builder();
   refuse(node, "do_rotary");
   refuse(node, "past_present_share_buffer");
   const int64_t heads = node.integer("num_heads", 1);
-  Typed all = b.call("matmul", {node.input(0), node.input(1)});
-  if (node.has(2)) all = b.add(all, node.input(2));
   auto sizes = node.integers("qkv_hidden_sizes").value_or(std::vector<int64_t>{});
   if (sizes.size() != 3) {
     const auto width = all.dim(2).as_const();
@@ -70,18 +73,36 @@ Results convert_ms_attention(const Node& node) {
   Typed k = to_heads(b, b.part(all, 2, sizes[0], sizes[0] + sizes[1]), heads);
   Typed v = to_heads(b, b.part(all, 2, sizes[0] + sizes[1], sizes[0] + sizes[1] + sizes[2]), heads);
   PrimExpr before = 0;
-  if (node.has(4)) {
-    const auto past = [&](int64_t i) { return b.squeeze(b.part(node.input(4), 0, i, i + 1), 0); };
-    before = node.input(4).dim(3);
+  if (node.has(past_input)) {
+    const Typed& both = node.input(past_input);
+    const auto past = [&](int64_t i) { return b.squeeze(b.part(both, 0, i, i + 1), 0); };
+    before = both.dim(3);
     k = joined(b, past(0), k);
     v = joined(b, past(1), v);
   }
-  Results results = {from_heads(b, masked_attention(node, q, k, v, 3, 5, before).result)};
+  Results results = {from_heads(b, masked_attention(node, q, k, v, mask, bias, before).result)};
   if (node.wants(1)) {
     const Typed both[] = {b.unsqueeze(k, 0), b.unsqueeze(v, 0)};
     results.push_back(b.call_tuple("concat", both, {{"axis", int64_t{0}}}));
   }
   return results;
+}
+
+}  // namespace
+
+// input, weights, bias, mask, past, attention bias
+Results convert_ms_attention(const Node& node) {
+  auto& b = node.builder();
+  const Typed all = b.call("matmul", {node.input(0), node.input(1)});
+  return packed_attention(node, node.has(2) ? b.add(all, node.input(2)) : all, 3, 4, 5);
+}
+
+// input, weights, bias, scales of input and weights, mask, their zero points, past
+Results convert_q_attention(const Node& node) {
+  auto& b = node.builder();
+  const Typed all = scaled_product(b, node.input(0), node.input(3), optional(node, 6), node.input(1), node.input(4),
+                                   optional(node, 7));
+  return packed_attention(node, b.add(all, node.input(2)), 5, 8, kNoInput);
 }
 
 // query, key, value, bias, key mask, attention bias, past key, past value. Queries, keys and values may also come

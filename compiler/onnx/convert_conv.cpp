@@ -56,6 +56,19 @@ Window window(const Node& node, const Typed& data, std::vector<int64_t> kernel) 
   return w;
 }
 
+Typed channels_first(GraphBuilder& b, const Typed& x) {
+  std::vector<int64_t> axes = {0, static_cast<int64_t>(x.rank()) - 1};
+  for (size_t d = 1; d + 1 < x.rank(); ++d) axes.push_back(static_cast<int64_t>(d));
+  return b.transpose(x, axes);
+}
+
+Typed channels_last(GraphBuilder& b, const Typed& x) {
+  std::vector<int64_t> axes = {0};
+  for (size_t d = 2; d < x.rank(); ++d) axes.push_back(static_cast<int64_t>(d));
+  axes.push_back(1);
+  return b.transpose(x, axes);
+}
+
 std::vector<int64_t> kernel_shape(const Node& node, const Typed& weight) {
   if (auto given = node.integers("kernel_shape")) return *std::move(given);
   std::vector<int64_t> kernel;

@@ -8,10 +8,10 @@
 namespace ingot::onnx_import {
 namespace {
 
-Window pool_window(const Node& node) {
+Window pool_window(const Node& node, const Typed& x) {
   auto kernel = node.integers("kernel_shape");
   if (!kernel) fail(ErrorCode::InvalidArgument, "attribute kernel_shape is missing");
-  return window(node, node.input(0), *std::move(kernel));
+  return window(node, x, *std::move(kernel));
 }
 
 ir::Attrs attributes(const Node& node, const Window& w) {
@@ -22,10 +22,9 @@ ir::Attrs attributes(const Node& node, const Window& w) {
           {"ceil_mode", node.flag("ceil_mode")}};
 }
 
-Typed pooled(const Node& node, const Window& w, std::string_view kind, double power = 2) {
+Typed pooled(const Node& node, const Typed& x, const Window& w, std::string_view kind, double power = 2) {
   ir::Attrs attrs = attributes(node, w);
   if (kind == "avg") attrs["count_include_pad"] = node.flag("count_include_pad");
-  const Typed& x = node.input(0);
   const bool plain = kind != "lp" && x.rank() == 4 && is_float(x.dtype());
   if (plain) return node.builder().call(kind == "max" ? "max_pool2d" : "avg_pool2d", {x}, std::move(attrs));
   attrs["kind"] = std::string(kind);
@@ -44,18 +43,21 @@ Typed global(const Node& node, std::string_view op, const Typed& x) {
 }  // namespace
 
 Results convert_max_pool(const Node& node) {
-  const Window w = pool_window(node);
-  const Typed y = pooled(node, w, "max");
+  const Window w = pool_window(node, node.input(0));
+  const Typed y = pooled(node, node.input(0), w, "max");
   if (!node.wants(1)) return {y};
   ir::Attrs attrs = attributes(node, w);
   attrs["storage_order"] = node.integer("storage_order", 0);
   return {y, node.builder().call("max_pool_indices", {node.input(0), y}, std::move(attrs))};
 }
 
-Results convert_average_pool(const Node& node) { return {pooled(node, pool_window(node), "avg")}; }
+Typed average_pool(const Node& node, const Typed& x) { return pooled(node, x, pool_window(node, x), "avg"); }
+
+Results convert_average_pool(const Node& node) { return {average_pool(node, node.input(0))}; }
 
 Results convert_lp_pool(const Node& node) {
-  return {pooled(node, pool_window(node), "lp", static_cast<double>(node.integer("p", 2)))};
+  const Typed& x = node.input(0);
+  return {pooled(node, x, pool_window(node, x), "lp", static_cast<double>(node.integer("p", 2)))};
 }
 
 Results convert_global_average_pool(const Node& node) {
