@@ -162,7 +162,7 @@ Expr Inference::short_circuit(const If& e, const Expr& left) {
     const std::string_view op = both ? "&&" : "||";
     const Expr checked = condition(left);
     expect(right.body->info, wanted, context_.here, fmt::format("the right side of {}", op));
-    const Expr& constant = both ? as<Seq>(e.else_branch)->body : as<Seq>(e.then_branch)->body;
+    const Expr& constant = static_cast<const Seq&>(both ? *e.else_branch : *e.then_branch).body;
     Expr stop = typed(std::make_shared<Seq>(std::vector<BindingBlock>{}, leaf(constant), e.span), wanted);
     return typed(std::make_shared<If>(checked, both ? other : stop, both ? stop : other, e.span),
                  least_upper_bound(other->info, wanted));

@@ -20,6 +20,7 @@
 extern "C" {
 #endif
 
+/* C's names, not the style of the C++ sources. NOLINTBEGIN(readability-identifier-naming) */
 #define INGOT_API_VERSION 1u
 
 typedef struct ingot_executable ingot_executable;
@@ -230,6 +231,8 @@ typedef ingot_error* (*ingot_plugin_register_function)(const ingot_api* api, ing
 
 /* Null where the library is older than `version`. */
 const ingot_api* ingot_get_api(uint32_t version);
+
+/* NOLINTEND(readability-identifier-naming) */
 
 #ifdef __cplusplus
 }

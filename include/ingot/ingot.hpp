@@ -64,32 +64,32 @@ inline void check(ingot_error* error) {
 }
 
 template <typename T>
-inline constexpr ingot_dtype dtype_of = INGOT_NO_DTYPE;
+inline constexpr ingot_dtype kDTypeOf = INGOT_NO_DTYPE;
 template <>
-inline constexpr ingot_dtype dtype_of<bool> = INGOT_BOOL;
+inline constexpr ingot_dtype kDTypeOf<bool> = INGOT_BOOL;
 template <>
-inline constexpr ingot_dtype dtype_of<int8_t> = INGOT_INT8;
+inline constexpr ingot_dtype kDTypeOf<int8_t> = INGOT_INT8;
 template <>
-inline constexpr ingot_dtype dtype_of<int16_t> = INGOT_INT16;
+inline constexpr ingot_dtype kDTypeOf<int16_t> = INGOT_INT16;
 template <>
-inline constexpr ingot_dtype dtype_of<int32_t> = INGOT_INT32;
+inline constexpr ingot_dtype kDTypeOf<int32_t> = INGOT_INT32;
 template <>
-inline constexpr ingot_dtype dtype_of<int64_t> = INGOT_INT64;
+inline constexpr ingot_dtype kDTypeOf<int64_t> = INGOT_INT64;
 template <>
-inline constexpr ingot_dtype dtype_of<uint8_t> = INGOT_UINT8;
+inline constexpr ingot_dtype kDTypeOf<uint8_t> = INGOT_UINT8;
 template <>
-inline constexpr ingot_dtype dtype_of<uint16_t> = INGOT_UINT16;
+inline constexpr ingot_dtype kDTypeOf<uint16_t> = INGOT_UINT16;
 template <>
-inline constexpr ingot_dtype dtype_of<uint32_t> = INGOT_UINT32;
+inline constexpr ingot_dtype kDTypeOf<uint32_t> = INGOT_UINT32;
 template <>
-inline constexpr ingot_dtype dtype_of<uint64_t> = INGOT_UINT64;
+inline constexpr ingot_dtype kDTypeOf<uint64_t> = INGOT_UINT64;
 template <>
-inline constexpr ingot_dtype dtype_of<float> = INGOT_FLOAT32;
+inline constexpr ingot_dtype kDTypeOf<float> = INGOT_FLOAT32;
 template <>
-inline constexpr ingot_dtype dtype_of<double> = INGOT_FLOAT64;
+inline constexpr ingot_dtype kDTypeOf<double> = INGOT_FLOAT64;
 
 template <typename T>
-concept Element = dtype_of<std::remove_cv_t<T>>
+concept Element = kDTypeOf<std::remove_cv_t<T>>
 != INGOT_NO_DTYPE;
 
 // Dimensions and elements of a tensor, as long as its Value lives.
@@ -128,7 +128,7 @@ class Value {
     size_t count = 1;
     for (const int64_t dim : dims) count *= static_cast<size_t>(dim);
     if (count != elements.size()) throw std::invalid_argument("the number of elements is not that of the dimensions");
-    return tensor(dtype_of<T>, elements.data(), dims);
+    return tensor(kDTypeOf<T>, elements.data(), dims);
   }
   template <Element T>
   static Value tensor(std::span<const T> elements, std::initializer_list<int64_t> dims) {
@@ -154,7 +154,7 @@ class Value {
   }
   template <Element T>
   static Value scalar(T element) {
-    return tensor(dtype_of<T>, &element, {});
+    return tensor(kDTypeOf<T>, &element, {});
   }
   static Value shape(std::span<const int64_t> dims) {
     return make([&](ingot_value** value) {
@@ -203,7 +203,7 @@ class Value {
   template <Element T>
   std::span<const T> elements() const {
     const TensorView view = tensor_view();
-    if (view.dtype != dtype_of<T>) throw std::invalid_argument("the tensor has another dtype");
+    if (view.dtype != kDTypeOf<T>) throw std::invalid_argument("the tensor has another dtype");
     return {static_cast<const T*>(view.data), view.size()};
   }
   template <Element T>
