@@ -23,7 +23,7 @@ std::optional<int32_t> immediate_of(const Expr& e) {
     const auto number = convert<int32_t>(value);
     const T back = convert<T>(number);
     // Bytes: 0 stands for +0 alone.
-    if (std::memcmp(&back, &value, sizeof value) != 0) return {};
+    if (std::memcmp(&back, &value, sizeof value) != 0) return {};  // NOLINT(bugprone-suspicious-memory-comparison)
     return number;
   });
 }

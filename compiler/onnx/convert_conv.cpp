@@ -137,7 +137,8 @@ Results convert_conv_transpose(const Node& node) {
     flipped.push_back(static_cast<int64_t>(2 + i));
   }
   // [C, M / g, ...] becomes [M, C / g, ...].
-  const PrimExpr per_group = floor_div(weight.dim(0), groups), outputs = weight.dim(1);
+  const PrimExpr per_group = floor_div(weight.dim(0), groups);
+  const PrimExpr& outputs = weight.dim(1);
   Dims grouped = {PrimExpr(groups), per_group, outputs}, joined = {outputs * groups, per_group};
   std::vector<int64_t> order = {0, 2, 1};
   for (size_t i = 0; i < spatial; ++i) {

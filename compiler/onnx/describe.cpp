@@ -3,6 +3,8 @@
 #include <map>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "compiler/onnx/model_file.h"
 #include "compiler/onnx/node.h"
 #include "runtime/base/error.h"
@@ -36,7 +38,7 @@ class Counter {
       // The gradient is made by the importer itself.
       const bool known = find_conversion(domain, name) != nullptr || functions_.contains(op) ||
                          (domain == "ai.onnx.preview.training" && name == "Gradient");
-      result.push_back({domain.empty() ? name : domain + "." + name, count, known});
+      result.push_back({domain.empty() ? name : fmt::format("{}.{}", domain, name), count, known});
     }
     return result;
   }

@@ -116,9 +116,10 @@ constexpr To convert(From value) {
     return value != From{0};
   } else if constexpr (IntElement<To> && std::floating_point<From>) {
     // Both ends as powers of two, which every float type holds exactly.
-    constexpr From kEnd = static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * From{2};
+    constexpr From kEnd =
+        static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * From{2};  // NOLINT(bugprone-integer-division)
     constexpr From kBegin = std::is_signed_v<To> ? -kEnd : From{0};
-    if (value != value) return To{0};
+    if (value != value) return To{0};  // NOLINT(misc-redundant-expression)
     if (value >= kEnd) return std::numeric_limits<To>::max();
     if (value <= kBegin) return std::numeric_limits<To>::min();
     return static_cast<To>(value);
