@@ -49,6 +49,13 @@ Indices Reduction::project(const Indices& index) const {
   return result;
 }
 
+Reduction along_axis(const CallSite& call, size_t rank) {
+  Reduction result;
+  result.along.assign(rank, false);
+  result.along[static_cast<size_t>(call.axis("axis", rank))] = true;
+  return result;
+}
+
 Reduction reduction(const CallSite& call, size_t rank) {
   Reduction result;
   const bool exclude = call.has_attr("axis") && call.flag("exclude");

@@ -20,6 +20,9 @@ struct Reduction {
 // From attributes axis, exclude and keepdims.
 Reduction reduction(const ir::CallSite& call, size_t rank);
 
+// Along the one axis of attribute axis.
+Reduction along_axis(const ir::CallSite& call, size_t rank);
+
 // The number of elements that are reduced to one, as an element.
 Element reduced_count(const OpFunc& f, const Reduction& how, DType dtype);
 

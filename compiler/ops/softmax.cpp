@@ -18,9 +18,7 @@ StructInfo infer_softmax(const CallSite& call) {
 Meaning define_softmax(const CallSite& call) {
   OpFunc f(call);
   const Dims dims = f.dims(f.in());
-  Reduction along;
-  along.along.assign(dims.size(), false);
-  along.along[static_cast<size_t>(call.axis("axis", dims.size()))] = true;
+  const Reduction along = along_axis(call, dims.size());
   const DType dtype = f.dtype(f.in());
   const DType wide = accumulator(dtype);
   const auto greatest = f.builder().temporary("greatest", dtype, along.kept(dims));

@@ -163,6 +163,16 @@ StructInfo Parser::type() {
           "types are Tensor[(n, 4), float32], Shape[(n,)], Prim[int64], (A, B), fn(A) -> B and Object");
 }
 
+// From behind `ndim`; -1 says unknown.
+uint32_t Parser::rank() {
+  expect("=", "after ndim");
+  const bool unknown = accept("-");
+  const Token count = take();
+  if (count.kind != TokenKind::Integer || count.text.size() > 6)
+    fail_at(span_of(count), "ndim must be a small integer");
+  return unknown ? kUnknownRank : static_cast<uint32_t>(std::stoul(count.text));
+}
+
 // Behind the opening bracket. Its parts come in any order: a dtype, dimensions in parentheses, ndim=2, a variable %s
 // that holds the shape, type parameters; early spellings list the dimensions behind the dtype without parentheses.
 StructInfo Parser::tensor_type(std::string_view closing) {
@@ -173,12 +183,7 @@ StructInfo Parser::tensor_type(std::string_view closing) {
   std::optional<std::vector<PrimExpr>> listed;
   while (!at(closing)) {
     if (accept_word("ndim")) {
-      expect("=", "after ndim");
-      const bool unknown = accept("-");
-      const Token count = take();
-      if (count.kind != TokenKind::Integer || count.text.size() > 6)
-        fail_at(span_of(count), "ndim must be a small integer");
-      if (!unknown) ndim = static_cast<uint32_t>(std::stoul(count.text));
+      ndim = rank();
     } else if (accept_word("dtype")) {
       expect("=", "after dtype");
       const auto dtype = dtype_name_here();
@@ -240,12 +245,7 @@ StructInfo Parser::shape_type(std::string_view closing) {
   uint32_t ndim = kUnknownRank;
   while (!at(closing)) {
     if (accept_word("ndim")) {
-      expect("=", "after ndim");
-      const bool unknown = accept("-");
-      const Token count = take();
-      if (count.kind != TokenKind::Integer || count.text.size() > 6)
-        fail_at(span_of(count), "ndim must be a small integer");
-      if (!unknown) ndim = static_cast<uint32_t>(std::stoul(count.text));
+      ndim = rank();
     } else {
       expect("(", "before the values of a shape type");
       values = dims();

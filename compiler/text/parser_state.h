@@ -81,6 +81,7 @@ class Parser {
   bool at_type() const;  // does an argument of a call begin with a StructInfo?
   StructInfo tensor_type(std::string_view closing);
   StructInfo shape_type(std::string_view closing);
+  uint32_t rank();
   StructInfo prim_type(std::string_view closing);
   StructInfo function_type(bool pure);
   std::vector<PrimExpr> dims();  // from behind `(` to behind `)`

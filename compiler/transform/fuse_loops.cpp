@@ -45,7 +45,8 @@ bool can_fuse(const For& a, const For& b) {
 }
 
 std::vector<Stmt> fuse(std::vector<Stmt> list) {
-  std::ranges::stable_partition(list, [](const Stmt& stmt) { return std::holds_alternative<Allocate>(stmt->node); });
+  std::stable_partition(list.begin(), list.end(),
+                        [](const Stmt& stmt) { return std::holds_alternative<Allocate>(stmt->node); });
   std::vector<Stmt> result;
   for (Stmt& stmt : list) {
     const auto* next = std::get_if<For>(&stmt->node);
