@@ -1,10 +1,8 @@
-#include <atomic>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <new>
 
 #include <sys/wait.h>
 
@@ -14,32 +12,11 @@
 #include "runtime/base/stack.h"
 #include "runtime/tensor/value_text.h"
 #include "tests/compiler/compiled_text.h"
+#include "tests/counting_new.h"
 #include "vm/interpreter/session.h"
 
 // Compilation takes time and memory in proportion to the program, however long or deeply nested. INGOT_SOAK=1 measures
 // the full sizes as well.
-
-namespace {
-
-std::atomic<size_t> allocations = 0;
-
-// Not inlined, so that no compiler sees new and free side by side.
-[[gnu::noinline]] void* counted(size_t bytes) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
-  throw std::bad_alloc();
-}
-
-[[gnu::noinline]] void give_back(void* memory) { std::free(memory); }
-
-}  // namespace
-
-void* operator new(size_t bytes) { return counted(bytes); }
-void* operator new[](size_t bytes) { return counted(bytes); }
-void operator delete(void* memory) noexcept { give_back(memory); }
-void operator delete[](void* memory) noexcept { give_back(memory); }
-void operator delete(void* memory, size_t) noexcept { give_back(memory); }
-void operator delete[](void* memory, size_t) noexcept { give_back(memory); }
 
 namespace ingot {
 namespace {
@@ -130,11 +107,11 @@ struct Cost {
 Cost cost_of(const std::string& text) {
   Cost least{SIZE_MAX, 1e9};
   for (int i = 0; i < 3; ++i) {
-    const size_t before = allocations;
+    const size_t before = test::allocations;
     const double start = seconds();
     compile(text);
     least.seconds = std::min(least.seconds, seconds() - start);
-    least.allocations = std::min<size_t>(least.allocations, allocations - before);
+    least.allocations = std::min<size_t>(least.allocations, test::allocations - before);
   }
   return least;
 }

@@ -1,8 +1,6 @@
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <new>
 #include <random>
 
 #include <unistd.h>
@@ -12,30 +10,9 @@
 #include "programs.h"
 #include "runtime/memory/poison.h"
 #include "runtime/tensor/tensor.h"
+#include "tests/counting_new.h"
 #include "vm/executable/text.h"
 #include "vm/loader/function_plan.h"
-
-namespace {
-
-std::atomic<size_t> allocations = 0;
-
-// Not inlined, so that no compiler sees new and free side by side.
-[[gnu::noinline]] void* counted(std::size_t bytes) {
-  ++allocations;
-  if (void* memory = std::malloc(bytes)) return memory;
-  throw std::bad_alloc();
-}
-
-[[gnu::noinline]] void give_back(void* memory) { std::free(memory); }
-
-}  // namespace
-
-void* operator new(std::size_t bytes) { return counted(bytes); }
-void* operator new[](std::size_t bytes) { return counted(bytes); }
-void operator delete(void* memory) noexcept { give_back(memory); }
-void operator delete[](void* memory) noexcept { give_back(memory); }
-void operator delete(void* memory, std::size_t) noexcept { give_back(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { give_back(memory); }
 
 namespace ingot::vm::testing {
 namespace {
@@ -106,14 +83,14 @@ TEST(Memory, RunsOfOneShapeDoNotAllocate) {
   const auto session = session_of(assemble(kChain));
   const std::vector<Value> args = {vector_of(100, 1)};
   for (int i = 0; i < 3; ++i) session->recycle(session->run(0u, args));
-  const uint64_t before = allocations;
+  const uint64_t before = test::allocations;
   const uint64_t system_before = session->memory().system_allocations;
   for (int i = 0; i < 100; ++i) {
     Value result = session->run(0u, args);
     ASSERT_EQ(first_of(result), 8.0f);
     session->recycle(std::move(result));
   }
-  EXPECT_EQ(allocations - before, 0u);
+  EXPECT_EQ(test::allocations - before, 0u);
   EXPECT_EQ(session->memory().system_allocations - system_before, 0u);
   EXPECT_EQ(session->memory().in_use, 0u);
 }
@@ -129,14 +106,14 @@ TEST(Memory, RunsOfAStaticFunctionDoNotAllocate) {
   const auto session = session_of(assemble(text));
   const std::vector<Value> args = {vector_of(100, 1)};
   session->recycle(session->run(0u, args));
-  const uint64_t before = allocations;
+  const uint64_t before = test::allocations;
   const uint64_t system_before = session->memory().system_allocations;
   for (int i = 0; i < 100; ++i) {
     Value result = session->run(0u, args);
     ASSERT_EQ(first_of(result), 8.0f);
     session->recycle(std::move(result));
   }
-  EXPECT_EQ(allocations - before, 0u);
+  EXPECT_EQ(test::allocations - before, 0u);
   EXPECT_EQ(session->memory().system_allocations - system_before, 0u);
 }
 

@@ -5,16 +5,16 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <new>
 
 #include <gtest/gtest.h>
 
+#include "tests/replaced_new.h"
 #include "tests/vm/golden/programs.h"
 #include "tests/vm/hostile/run_bytes.h"
 #include "vm/executable/writer.h"
 #include <ingot/ingot.h>
 
-namespace ingot::vm {
+namespace ingot {
 namespace {
 
 struct System {
@@ -24,7 +24,9 @@ struct System {
 };
 System the_system;
 
-void* request(size_t bytes, size_t alignment) noexcept {
+}  // namespace
+
+void* test::request(size_t bytes, size_t alignment) noexcept {
   if (the_system.requests_until_failure == 0) {
     if (the_system.once) the_system.requests_until_failure = -1;
     return nullptr;
@@ -34,52 +36,12 @@ void* request(size_t bytes, size_t alignment) noexcept {
   return std::aligned_alloc(alignment, (std::max<size_t>(bytes, 1) + alignment - 1) / alignment * alignment);
 }
 
-void* request_or_throw(size_t bytes, size_t alignment) {
-  void* memory = request(bytes, alignment);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-void give_back(void* memory) noexcept {
+void test::give_back(void* memory) noexcept {
   if (memory != nullptr) --the_system.live;
   std::free(memory);
 }
 
-constexpr size_t kUsual = alignof(std::max_align_t);
-
-}  // namespace
-}  // namespace ingot::vm
-
-// NOLINTBEGIN: what the language prescribes
-void* operator new(size_t bytes) { return ingot::vm::request_or_throw(bytes, ingot::vm::kUsual); }
-void* operator new[](size_t bytes) { return ingot::vm::request_or_throw(bytes, ingot::vm::kUsual); }
-void* operator new(size_t bytes, std::align_val_t a) {
-  return ingot::vm::request_or_throw(bytes, static_cast<size_t>(a));
-}
-void* operator new[](size_t bytes, std::align_val_t a) {
-  return ingot::vm::request_or_throw(bytes, static_cast<size_t>(a));
-}
-void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
-  return ingot::vm::request(bytes, ingot::vm::kUsual);
-}
-void* operator new[](size_t bytes, const std::nothrow_t&) noexcept {
-  return ingot::vm::request(bytes, ingot::vm::kUsual);
-}
-void* operator new(size_t bytes, std::align_val_t a, const std::nothrow_t&) noexcept {
-  return ingot::vm::request(bytes, static_cast<size_t>(a));
-}
-void operator delete(void* memory) noexcept { ingot::vm::give_back(memory); }
-void operator delete[](void* memory) noexcept { ingot::vm::give_back(memory); }
-void operator delete(void* memory, size_t) noexcept { ingot::vm::give_back(memory); }
-void operator delete[](void* memory, size_t) noexcept { ingot::vm::give_back(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { ingot::vm::give_back(memory); }
-void operator delete[](void* memory, std::align_val_t) noexcept { ingot::vm::give_back(memory); }
-void operator delete(void* memory, size_t, std::align_val_t) noexcept { ingot::vm::give_back(memory); }
-void operator delete[](void* memory, size_t, std::align_val_t) noexcept { ingot::vm::give_back(memory); }
-void operator delete(void* memory, const std::nothrow_t&) noexcept { ingot::vm::give_back(memory); }
-void operator delete[](void* memory, const std::nothrow_t&) noexcept { ingot::vm::give_back(memory); }
-void operator delete(void* memory, std::align_val_t, const std::nothrow_t&) noexcept { ingot::vm::give_back(memory); }
-// NOLINTEND
+}  // namespace ingot
 
 namespace ingot::vm {
 namespace {
