@@ -7,63 +7,7 @@ namespace {
 
 StructInfo of_rank(const Typed& x, size_t rank) { return tensor_info(x.dtype(), static_cast<uint32_t>(rank)); }
 
-bool is_empty(const Node& node, size_t i) {
-  return !node.has(i) || (node.input(i).rank() == 1 && node.input(i).dim(0).is_const(0));
-}
-
-std::string options(const Node& node, std::string_view coordinates, std::string_view nearest) {
-  return fmt::format("mode={} coordinates={} nearest={} policy={} cubic={} outside={} exclude={} antialias={}",
-                     node.text("mode", "nearest"), coordinates, nearest,
-                     node.text("keep_aspect_ratio_policy", "stretch"), node.number("cubic_coeff_a", -0.75),
-                     node.number("extrapolation_value", 0), node.integer("exclude_outside", 0),
-                     node.integer("antialias", 0));
-}
-
 }  // namespace
-
-Results convert_resize(const Node& node) {
-  auto& b = node.builder();
-  const Typed& x = node.input(0);
-  if (node.opset() < 11)
-    return {b.builtin("resize",
-                      {x, b.none(), node.input(1), b.none(), b.none(), b.text(options(node, "asymmetric", "floor"))},
-                      of_rank(x, x.rank()))};
-  const auto axes = node.integers("axes");
-  const bool by_size = !is_empty(node, 3);
-  StructInfo info = of_rank(x, x.rank());
-  const bool stretches = node.text("keep_aspect_ratio_policy", "stretch") == "stretch";
-  if (const auto sizes = by_size && stretches ? node.known(3) : std::nullopt) {
-    Dims dims = x.dims();
-    for (size_t i = 0; i < sizes->size(); ++i)
-      dims.at(axes ? static_cast<size_t>(node.axis(axes->at(i), x.rank())) : i) = (*sizes)[i];
-    info = tensor_info(x.dtype(), dims);
-  }
-  const auto given = [&](size_t i) { return is_empty(node, i) ? b.none() : node.input(i); };
-  return {b.builtin("resize",
-                    {x, given(1), given(2), given(3), axes ? b.integers(*axes) : b.none(),
-                     b.text(options(node, node.text("coordinate_transformation_mode", "half_pixel"),
-                                    node.text("nearest_mode", "round_prefer_floor")))},
-                    info)};
-}
-
-Results convert_upsample(const Node& node) {
-  auto& b = node.builder();
-  const Typed& x = node.input(0);
-  Typed scales;
-  if (node.inputs() > 1) {
-    scales = node.input(1);
-  } else {
-    auto list = node.numbers("scales").value_or(std::vector<double>{});
-    if (list.empty()) list = {1, 1, node.number("height_scale", 1), node.number("width_scale", 1)};
-    const auto count = static_cast<int64_t>(list.size());
-    auto data = make_tensor(nullptr, DType::Float64, {&count, 1});
-    std::copy(list.begin(), list.end(), data->elements<double>());
-    scales = b.constant(std::move(data));
-  }
-  std::string words = options(node, "asymmetric", "floor");
-  if (const size_t at = words.find("mode=bilinear"); at != std::string::npos) words.replace(at, 13, "mode=linear");
-  return {b.builtin("resize", {x, b.none(), scales, b.none(), b.none(), b.text(words)}, of_rank(x, x.rank()))};
-}
 
 Results convert_grid_sample(const Node& node) {
   auto& b = node.builder();

@@ -121,6 +121,11 @@ def shapes(folder):
           result)
     result = tool(folder, shape, "opt", "--shape", "x:1x2x2")
     check("--shape fixes dimensions", "Tensor[(1, 2, 2), float32]" in result[1], result)
+    doubled = model([node("Resize", ["x", "", "s"], ["t"], mode="linear"), node("Neg", ["t"], ["y"])],
+                    [value("x", ("n", 1, "h", 3))], [value("y", None)],
+                    [numpy_helper.from_array(np.array([1, 1, 2, 1.5], dtype=np.float32), "s")])
+    result = tool(folder, doubled, "opt", "--passes=normalize")
+    check("Resize by constants", "Tensor[(n, 1, h * 2, 4), float32]" in result[1], result)
     result = tool(folder, shape, "inspect")
     check("inspect", "input     x: Tensor[(n, m, 2), float32]" in result[1] and "1 Reshape" in result[1], result)
 
