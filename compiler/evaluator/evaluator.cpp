@@ -235,6 +235,7 @@ class Evaluator {
     std::vector<Value> args;
     for (const auto& arg : e.args)
       args.push_back(as<Shape>(arg) != nullptr ? shape(*as<Shape>(arg), env, true) : value(arg, env));
+    if (op.name == "call_builtin") return call_builtin(std::get<std::string>(e.attrs.at("name")), args);
     return apply_operator(
         e, op, args, [&](const Expr& composite) { return value(composite, env); }, call_builtin);
   }

@@ -1,5 +1,7 @@
 #include "compiler/ir/op.h"
 
+#include <algorithm>
+
 #include "compiler/ir/attrs.h"
 
 namespace ingot::ir {
@@ -9,7 +11,7 @@ namespace {
 std::optional<std::string_view> default_text(const Op& op, std::string_view name) {
   for (const std::string_view attribute : op.attributes) {
     const size_t equals = attribute.find('=');
-    if (equals != std::string_view::npos && attribute.substr(0, equals) == name) return attribute.substr(equals + 1);
+    if (equals != std::string_view::npos && attribute_name(attribute) == name) return attribute.substr(equals + 1);
   }
   return std::nullopt;
 }
@@ -22,6 +24,18 @@ std::string_view param_name(const Op& op, size_t i) {
 }
 
 }  // namespace
+
+std::string_view attribute_name(std::string_view line) { return line.substr(0, line.find_first_of("|=?")); }
+
+bool names_attribute(std::string_view line, std::string_view name) {
+  line = line.substr(0, line.find_first_of("=?"));
+  while (!line.empty()) {
+    const size_t end = std::min(line.find('|'), line.size());
+    if (line.substr(0, end) == name) return true;
+    line.remove_prefix(std::min(end + 1, line.size()));
+  }
+  return false;
+}
 
 CallSite::CallSite(const Op& op, std::span<const Expr> args, std::span<const StructInfo> infos, const Attrs& attrs,
                    std::span<const StructInfo> info_args)

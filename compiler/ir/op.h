@@ -32,7 +32,7 @@ struct Op {
   std::span<const std::string_view> aliases;
   std::span<const std::string_view>
       params;  // names of the arguments; a trailing "..." takes any number, a trailing "?" marks an optional one
-  std::span<const std::string_view> attributes;  // "name=default", "name" where it must be given, "name?" where it may
+  std::span<const std::string_view> attributes;  // "name=default", "name|also=default", "name" where it must be given, "name?" where it may
                                                  // be absent (has_attr tells); defaults in the syntax of programs
   // StructInfo of the result. Throws TypeError or ShapeMismatch in the words of the program.
   StructInfo (*infer)(const CallSite& call);
@@ -47,6 +47,10 @@ struct Op {
   std::string_view scalar_instruction;
   std::string_view summary;  // one line, for docs/operators.md
 };
+
+// Of an attribute's line in ops.def, "name|also=default": its name, and whether it goes by another one too.
+std::string_view attribute_name(std::string_view line);
+bool names_attribute(std::string_view line, std::string_view name);
 
 // A call as operators see it: arguments with names and StructInfo, attributes with defaults applied.
 class CallSite {

@@ -12,6 +12,41 @@ Expr make_call(std::string_view op, std::vector<Expr> args, Attrs attrs) {
                                 std::vector<StructInfo>{}, Span{});
 }
 
+Expr make_builtin(std::string_view name, std::vector<Expr> args, StructInfo info) {
+  return std::make_shared<Call>(std::make_shared<OpExpr>(find("call_builtin"), Span{}), std::move(args),
+                                Attrs{{"name", std::string(name)}}, std::vector<StructInfo>{std::move(info)}, Span{});
+}
+
+Expr make_shape(std::vector<PrimExpr> dims) {
+  auto shape = std::make_shared<Shape>(dims, Span{});
+  shape->info = shape_info(std::move(dims));
+  return shape;
+}
+
+Expr make_prim(const PrimExpr& value) {
+  auto prim = std::make_shared<PrimValue>(value, Span{});
+  prim->info = prim_info(DType::Int64, value);
+  return prim;
+}
+
+Expr make_text(std::string value) {
+  auto text = std::make_shared<String>(std::move(value), Span{});
+  text->info = object_info();
+  return text;
+}
+
+Expr make_none() {
+  auto none = std::make_shared<NullValue>(Span{});
+  none->info = object_info();
+  return none;
+}
+
+Expr scalar(DType dtype, double value) {
+  auto data = ingot::make_tensor(nullptr, dtype, {});
+  with_element(dtype, [&]<typename T>() { store_element<T>(data->data, convert<T>(value)); });
+  return std::make_shared<Constant>(std::move(data), false, Span{});
+}
+
 Expr make_tuple(std::vector<Expr> fields) { return std::make_shared<Tuple>(std::move(fields), Span{}); }
 
 Expr field(Expr tuple, size_t index) {

@@ -5,8 +5,14 @@
 namespace ingot::ops {
 
 ir::Expr make_call(std::string_view op, std::vector<ir::Expr> args, ir::Attrs attrs = {});
+// A builtin of the VM, with what is known of its result.
+ir::Expr make_builtin(std::string_view name, std::vector<ir::Expr> args, StructInfo info);
 ir::Expr make_tuple(std::vector<ir::Expr> fields);
 ir::Expr field(ir::Expr tuple, size_t index);
+ir::Expr make_shape(std::vector<PrimExpr> dims);
+ir::Expr make_prim(const PrimExpr& value);
+ir::Expr make_text(std::string value);
+ir::Expr make_none();
 // A rank-0 tensor.
 ir::Expr scalar(DType dtype, double value);
 // The tensors of argument `i`: its fields where it is a tuple, written out or not.

@@ -1,5 +1,6 @@
 #include "compiler/ops/element.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -94,6 +95,13 @@ Element min(const Element& a, const Element& b) { return apply(ExprOp::Min, a, b
 Element max(const Element& a, const Element& b) { return apply(ExprOp::Max, a, b); }
 Element min(const Element& a, double b) { return min(a, like(a, b)); }
 Element max(const Element& a, double b) { return max(a, like(a, b)); }
+
+Element fixed_point_product(const Element& x, double multiplier, double shift) {
+  const int places = 31 - static_cast<int>(std::clamp(shift, -31.0, 30.0));
+  const Element product = x * element(DType::Int64, PrimExpr(static_cast<int64_t>(multiplier)));
+  const Element half = element(DType::Int64, PrimExpr(int64_t{1} << (places - 1)));
+  return apply(ExprOp::ShiftRight, product + half, element(DType::Int64, PrimExpr(int64_t{places})));
+}
 
 Element clamp(const Element& a, double low, double high) {
   const Element above = std::isinf(low) && low < 0 ? a : max(a, low);

@@ -57,6 +57,8 @@ Element max(const Element& a, const Element& b);
 Element min(const Element& a, double b);
 Element max(const Element& a, double b);
 // At least `low`, at most `high`; an infinite bound is none.
+// x * multiplier * 2^(shift - 31) for x of int64, rounded half up; the shift is brought between -31 and 30.
+Element fixed_point_product(const Element& x, double multiplier, double shift);
 Element clamp(const Element& a, double low, double high);
 Element apply(tir::ExprOp op, const Element& a);
 Element apply(tir::ExprOp op, const Element& a, const Element& b);

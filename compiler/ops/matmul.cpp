@@ -103,6 +103,7 @@ KernelCall kernel_of(const CallSite& call, const Product& p) {
 
 StructInfo infer_matmul(const CallSite& call) {
   const auto p = product_of(call);
+  if (call.attrs().contains("out_dtype")) require_out_dtype(call, p.x);
   return tensor_like(p.x, p.result());
 }
 

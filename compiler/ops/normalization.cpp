@@ -106,6 +106,7 @@ Effect normalization_effect(const CallSite& call) {
 StructInfo infer_batch_norm(const CallSite& call) {
   const auto x = operand(call, 0);
   require_float(call, x);
+  if (call.flag("training")) call.fail(ErrorCode::Unsupported, "training is True, networks are not trained here");
   const PrimExpr& channels = x.dims()[static_cast<size_t>(call.axis("axis", x.rank()))];
   for (size_t i = 1; i < 5; ++i) require_vector(call, x, channels, i);
   return x.info;

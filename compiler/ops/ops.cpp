@@ -77,7 +77,7 @@ void check_call(const CallSite& call) {
     bool known = false;
     std::string names;
     for (const auto attribute : op.attributes) {
-      const auto stem = attribute.substr(0, attribute.find_first_of("=?"));
+      const auto stem = ir::attribute_name(attribute);
       known = known || stem == name;
       names += (names.empty() ? "" : ", ") + std::string(stem);
     }

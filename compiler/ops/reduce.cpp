@@ -1,5 +1,6 @@
 #include "compiler/ops/reduce.h"
 
+#include "compiler/ops/call.h"
 #include "compiler/ops/functions.h"
 
 namespace ingot::ops {
@@ -124,6 +125,11 @@ Meaning define_mean(const CallSite& call) {
 
 // Of "variance" and "std".
 Meaning define_variance(const CallSite& call) {
+  if (given(call, 1)) {
+    const Expr mean =
+        make_call("mean", {make_call("square", {make_call("subtract", {call.arg(0), call.arg(1)})})}, call.attrs());
+    return call.op().name == "std" ? make_call("sqrt", {mean}) : mean;
+  }
   OpFunc f(call);
   const auto how = reduction(call, f.dims(f.in()).size());
   const DType dtype = f.dtype(f.out());

@@ -11,7 +11,7 @@ using tir::Indices;
 namespace {
 
 std::string reduction_of(const CallSite& call) {
-  const std::string name = call.text("reduction");
+  const std::string name = call.text("reduction") == "update" ? "none" : call.text("reduction");
   if (name != "none" && name != "add" && name != "mul" && name != "max" && name != "min")
     call.fail(ErrorCode::InvalidArgument,
               "reduction is \"{}\", possible are \"none\", \"add\", \"mul\", \"max\" and \"min\"", name);

@@ -1,3 +1,4 @@
+#include "compiler/ops/call.h"
 #include "compiler/ops/functions.h"
 #include "compiler/ops/op_func.h"
 
@@ -6,13 +7,18 @@ namespace ingot::ops {
 
 using namespace ir;
 
+// With a dtype: as a tensor, as Relay has it.
 StructInfo infer_shape_of(const CallSite& call) {
   const auto& x = call.tensor(0);
+  if (const DType dtype = dtype_of(call, "dtype", 1); dtype != DType::None)
+    return tensor_info(dtype, Dims{PrimExpr(static_cast<int64_t>(operand(call, 0).rank()))});
   if (x.dims) return shape_info(*x.dims);
   return x.rank ? shape_info(*x.rank) : shape_info();
 }
 
 Meaning define_shape_of(const CallSite& call) {
+  if (const DType dtype = dtype_of(call, "dtype", 1); dtype != DType::None)
+    return make_call("shape_to_tensor", {call.arg(0)}, {{"dtype", dtype}});
   const auto info = infer_shape_of(call);
   if (!info->dims) return BuiltinCall{"shape_of"};
   return Expr(std::make_shared<Shape>(*info->dims, Span{}));

@@ -33,7 +33,14 @@ Slice slice_of(const PrimExpr& extent, int64_t begin, int64_t end, int64_t step)
 
 std::vector<Slice> slices_of(const CallSite& call, const Operand& x) {
   const auto begin = call.integers("begin");
-  const auto end = call.integers("end");
+  auto end = call.integers("end");
+  const std::string mode = call.text("slice_mode");
+  if (mode != "end" && mode != "size")
+    call.fail(ErrorCode::InvalidArgument, "slice_mode is \"{}\", possible are \"end\" and \"size\"", mode);
+  // Sizes instead of ends; -1 is all that remains.
+  if (mode == "size")
+    for (size_t i = 0; i < std::min(begin.size(), end.size()); ++i)
+      end[i] = end[i] < 0 || begin[i] > INT32_MAX - end[i] ? INT32_MAX : begin[i] + end[i];
   const auto steps = call.has_attr("strides") ? call.integers("strides") : std::vector<int64_t>{};
   std::vector<int64_t> along;
   if (call.has_attr("axes")) {
@@ -84,7 +91,7 @@ enum class Fill : uint8_t { Constant, Edge, Reflect };
 Fill fill_of(const CallSite& call) {
   const std::string mode = call.text("pad_mode");
   if (mode == "constant") return Fill::Constant;
-  if (mode == "edge") return Fill::Edge;
+  if (mode == "edge" || mode == "replicate") return Fill::Edge;
   if (mode == "reflect") return Fill::Reflect;
   call.fail(ErrorCode::InvalidArgument, "pad_mode is \"{}\", possible are \"constant\", \"edge\" and \"reflect\"",
             mode);

@@ -17,7 +17,7 @@ std::string_view bare_param(std::string_view name) {
 
 bool takes_any_number(const ir::Op& op) { return !op.params.empty() && op.params.back().ends_with("..."); }
 
-std::string_view bare_attribute(std::string_view line) { return bare_param(line.substr(0, line.find('='))); }
+std::string_view bare_attribute(std::string_view line) { return ir::attribute_name(line); }
 
 // The attribute that takes a list where parameter `i` takes a shape: reshape(%x, (2, -1)). Empty where there is none.
 std::string_view list_attribute(const ir::Op& op, size_t i) {
@@ -38,6 +38,12 @@ std::optional<ir::AttrValue> as_attribute(const ir::Expr& e) {
   if (const auto* text = ir::as<ir::String>(e)) return text->value;
   if (const auto* dtype = ir::as<ir::DataType>(e)) return dtype->value;
   if (const auto* constant = ir::as<ir::Constant>(e)) return literal_attribute(*constant->data);
+  if (const auto* prim = ir::as<ir::PrimValue>(e)) {
+    if (const auto* number = std::get_if<double>(&prim->value)) return *number;
+    const auto* expr = std::get_if<PrimExpr>(&prim->value);
+    const auto value = expr != nullptr ? expr->as_const() : std::nullopt;
+    return value ? std::optional<ir::AttrValue>(*value) : std::nullopt;
+  }
   const auto* tuple = ir::as<ir::Tuple>(e);
   const auto* shape = ir::as<ir::Shape>(e);
   std::vector<int64_t> integers;
@@ -180,7 +186,10 @@ void Parser::named_argument(const ir::Op* op, Arguments& into) {
   auto value = attribute_value();
   if (!value || !(at(",") || at(")")))
     fail_here(fmt::format("{}: attribute {} must be a literal, found {}", op->name, name.text, peek().described()));
-  if (!into.attrs.emplace(name.text, std::move(*value)).second)
+  std::string canonical = name.text;
+  for (const std::string_view line : op->attributes)
+    if (ir::names_attribute(line, name.text)) canonical = ir::attribute_name(line);
+  if (!into.attrs.emplace(std::move(canonical), std::move(*value)).second)
     fail_at(span_of(name), fmt::format("{}: attribute {} is given twice", op->name, name.text));
 }
 

@@ -1,0 +1,195 @@
+#include <fmt/ranges.h>
+
+#include "compiler/ops/composed.h"
+#include "compiler/ops/functions.h"
+#include "runtime/symbolic/simplify.h"
+
+// Convolution and pooling of one and three dimensions, and transposed convolution, by the operators of any rank.
+// Padding: one number for all sides, one for each dimension, or those before each dimension and then those behind.
+namespace ingot::ops {
+
+using namespace ir;
+
+namespace {
+
+using Numbers = std::vector<int64_t>;
+
+size_t spatial_rank(const CallSite& call) {
+  for (const char c : call.op().name)
+    if (c >= '1' && c <= '3') return static_cast<size_t>(c - '0');
+  call.fail(ErrorCode::Internal, "the name does not tell the rank");
+}
+
+Numbers per_dimension(const CallSite& call, std::string_view name, size_t count) {
+  Numbers values = call.integers(name);
+  if (values.size() == 1) values.resize(count, values[0]);
+  if (values.size() != count)
+    call.fail(ErrorCode::InvalidArgument, "{} has {} numbers, 1 or {} are wanted", name, values.size(), count);
+  return values;
+}
+
+Numbers padding(const CallSite& call, size_t count) {
+  const Numbers given = call.integers("padding");
+  if (given.size() == 2 * count && count != 0) return given;
+  const Numbers sides = per_dimension(call, "padding", count);
+  Numbers result = sides;
+  result.insert(result.end(), sides.begin(), sides.end());
+  return result;
+}
+
+void require_layout(const CallSite& call, std::string_view name, std::string_view wanted) {
+  if (call.has_attr(name) && !call.text(name).empty() && call.text(name) != wanted)
+    call.fail(ErrorCode::Unsupported, "{} is \"{}\", only \"{}\" is there", name, call.text(name), wanted);
+}
+
+std::string_view data_layout(size_t spatial) { return spatial == 1 ? "NCW" : spatial == 2 ? "NCHW" : "NCDHW"; }
+
+Numbers kernel_dims(const CallSite& call, const Operand& w) {
+  Numbers result;
+  for (size_t d = 2; d < w.rank(); ++d) {
+    const auto size = w.dims()[d].as_const();
+    if (!size || *size < 1 || *size > INT32_MAX)
+      call.fail(ErrorCode::Unsupported, "dimension {} of the kernel {} must be known, it is {}", d, w.name,
+                to_text(w.dims()[d]));
+    result.push_back(*size);
+  }
+  if (call.has_attr("kernel_size") && per_dimension(call, "kernel_size", result.size()) != result)
+    call.fail(ErrorCode::ShapeMismatch, "kernel_size is ({}), {} is {}", fmt::join(call.integers("kernel_size"), ", "),
+              w.name, dims_text(w.dims()));
+  return result;
+}
+
+void require_channels(const CallSite& call, const Operand& w, const PrimExpr& channels) {
+  if (call.has_attr("channels") && prove_equal(channels, call.integer("channels")) == Proof::No)
+    call.fail(ErrorCode::ShapeMismatch, "channels is {}, {} gives {}", call.integer("channels"), w.name,
+              to_text(channels));
+}
+
+struct Problem {
+  size_t spatial;
+  Operand x, w;
+  Numbers kernel;
+};
+
+Problem problem(const CallSite& call, std::string_view kernel_layout) {
+  Problem p{spatial_rank(call), operand(call, 0), operand(call, 1), {}};
+  require_rank(call, p.x, p.spatial + 2);
+  require_rank(call, p.w, p.spatial + 2);
+  require_same_dtype(call, p.x, p.w);
+  require_out_dtype(call, p.x);
+  require_layout(call, "data_layout", data_layout(p.spatial));
+  require_layout(call, "out_layout", data_layout(p.spatial));
+  require_layout(call, "kernel_layout", kernel_layout);
+  p.kernel = kernel_dims(call, p.w);
+  return p;
+}
+
+std::string layout_of(std::string_view channels, size_t spatial) {
+  return std::string(channels) + std::string(data_layout(spatial).substr(2));
+}
+
+}  // namespace
+
+// Of "conv1d" and "conv3d".
+Meaning define_conv(const CallSite& call) {
+  const size_t spatial = spatial_rank(call);
+  const Problem p = problem(call, layout_of("OI", spatial));
+  require_channels(call, p.w, p.w.dims()[0]);
+  return make_call("conv_nd", {call.arg(0), call.arg(1)},
+                   {{"strides", per_dimension(call, "strides", spatial)},
+                    {"padding", padding(call, spatial)},
+                    {"dilation", per_dimension(call, "dilation", spatial)},
+                    {"groups", call.integer("groups")}});
+}
+
+// A convolution of the data with zeros between its elements, with the mirrored kernel of (inputs, outputs / groups,
+// ...).
+Meaning define_conv_transpose(const CallSite& call) {
+  const size_t spatial = spatial_rank(call);
+  const Problem p = problem(call, layout_of("IO", spatial));
+  const int64_t groups = call.integer("groups");
+  if (groups < 1) call.fail(ErrorCode::InvalidArgument, "groups is {}, it must be 1 or more", groups);
+  require_equal(call, "input channels", p.x, p.x.dims()[1], p.w, p.w.dims()[0]);
+  require_channels(call, p.w, simplify(p.w.dims()[1] * groups));
+  const Numbers strides = per_dimension(call, "strides", spatial), dilation = per_dimension(call, "dilation", spatial),
+                extra = per_dimension(call, "output_padding", spatial), sides = padding(call, spatial);
+  Numbers steps = {1, 1}, before = {0, 0}, after = {0, 0}, mirrored;
+  Numbers order = {0, 2, 1};
+  const PrimExpr per_group = simplify(floor_div(p.w.dims()[0], groups)), outputs = p.w.dims()[1];
+  Dims grouped = {PrimExpr(groups), per_group, outputs}, joined = {simplify(outputs * groups), per_group};
+  for (size_t i = 0; i < spatial; ++i) {
+    if (strides[i] < 1 || dilation[i] < 1 || extra[i] < 0 || extra[i] >= std::max(strides[i], dilation[i]))
+      call.fail(ErrorCode::InvalidArgument, "dimension {} has stride {}, dilation {} and output padding {}", i,
+                strides[i], dilation[i], extra[i]);
+    const int64_t reach = dilation[i] * (p.kernel[i] - 1);
+    steps.push_back(strides[i]);
+    before.push_back(reach - sides[i]);
+    after.push_back(reach - sides[spatial + i] + extra[i]);
+    mirrored.push_back(static_cast<int64_t>(2 + i));
+    grouped.push_back(p.w.dims()[2 + i]);
+    joined.push_back(p.w.dims()[2 + i]);
+    order.push_back(static_cast<int64_t>(3 + i));
+  }
+  Expr w = make_call("flip", {call.arg(1)}, {{"axis", mirrored}});
+  w = make_call("transpose", {make_call("reshape", {w, make_shape(grouped)})}, {{"axes", order}});
+  w = make_call("reshape", {w, make_shape(joined)});
+  const Expr spread =
+      make_call("insert_zeros", {call.arg(0)}, {{"steps", steps}, {"before", before}, {"after", after}});
+  return make_call("conv_nd", {spread, w}, {{"dilation", dilation}, {"groups", groups}});
+}
+
+// Of "max_pool1d", "max_pool3d", "avg_pool1d" and "avg_pool3d".
+Meaning define_pool(const CallSite& call) {
+  const size_t spatial = spatial_rank(call);
+  require_rank(call, operand(call, 0), spatial + 2);
+  require_layout(call, "layout", data_layout(spatial));
+  require_layout(call, "out_layout", data_layout(spatial));
+  const bool mean = call.op().name.starts_with("avg");
+  Attrs attrs = {{"pool_size", per_dimension(call, "pool_size", spatial)},
+                 {"strides", per_dimension(call, "strides", spatial)},
+                 {"padding", padding(call, spatial)},
+                 {"dilation", per_dimension(call, "dilation", spatial)},
+                 {"ceil_mode", call.flag("ceil_mode")},
+                 {"kind", std::string(mean ? "avg" : "max")}};
+  if (mean) attrs["count_include_pad"] = call.flag("count_include_pad");
+  return make_call("pool_nd", {call.arg(0)}, std::move(attrs));
+}
+
+// strides - 1 zeros between neighbours.
+Meaning define_dilate(const CallSite& call) {
+  const auto x = operand(call, 0);
+  return make_call("insert_zeros", {call.arg(0)}, {{"steps", per_dimension(call, "strides", x.rank())}});
+}
+
+// Sizes to those given; modes as of ONNX's Resize, whose arithmetic it is.
+Meaning define_resize(const CallSite& call) {
+  const auto x = operand(call, 0);
+  const size_t spatial = spatial_rank(call);
+  require_rank(call, x, spatial + 2);
+  require_float(call, x);
+  require_layout(call, "layout", data_layout(spatial));
+  const std::string method = call.text("method");
+  if (method != "nearest_neighbor" && method != "linear" && method != "cubic")
+    call.fail(ErrorCode::InvalidArgument,
+              "method is \"{}\", possible are \"nearest_neighbor\", \"linear\" and \"cubic\"", method);
+  std::string rounding = call.text("rounding_method");
+  const std::string coordinates = call.text("coordinate_transformation_mode");
+  if (rounding.empty()) rounding = coordinates == "align_corners" ? "round_prefer_ceil" : "floor";
+  if (rounding == "round") rounding = "round_prefer_floor";
+  Dims sizes = dims_of(call, "size", 1);
+  if (sizes.size() == 1) sizes.resize(spatial, sizes[0]);
+  if (sizes.size() != spatial)
+    call.fail(ErrorCode::InvalidArgument, "size has {} numbers, {} are wanted", sizes.size(), spatial);
+  Dims dims = {x.dims()[0], x.dims()[1]};
+  dims.insert(dims.end(), sizes.begin(), sizes.end());
+  const std::string options =
+      fmt::format("mode={} coordinates={} nearest={} policy=stretch cubic={} outside=0 exclude={} antialias=0",
+                  method == "nearest_neighbor" ? "nearest" : method, coordinates, rounding, call.number("cubic_alpha"),
+                  call.integer("cubic_exclude"));
+  return make_builtin("resize",
+                      {call.arg(0), make_none(), make_none(), make_call("shape_to_tensor", {make_shape(dims)}),
+                       make_none(), make_text(options)},
+                      tensor_like(x, dims));
+}
+
+}  // namespace ingot::ops

@@ -1,0 +1,132 @@
+#include "compiler/ops/composed.h"
+#include "compiler/ops/functions.h"
+#include "compiler/ops/op_func.h"
+
+// Operators that order elements or look for them.
+namespace ingot::ops {
+
+using namespace ir;
+using tir::Indices;
+
+namespace {
+
+// The `count` greatest or least along an axis, in order, and their places.
+struct Ordered {
+  Expr values, places;
+};
+Ordered ordered(const CallSite& call, const Operand& x, const PrimExpr& count, bool descending) {
+  require_numeric(call, x);
+  const int64_t axis = call.axis("axis", x.rank());
+  Dims dims = x.dims();
+  dims[static_cast<size_t>(axis)] = count;
+  const Expr k = make_call("shape_to_tensor", {make_shape({count})});
+  const Expr both =
+      make_builtin("top_k", {call.arg(0), k, make_prim(axis), make_prim(descending), make_prim(1)}, object_info());
+  return {make_builtin("sequence_at", {both, make_prim(0)}, tensor_like(x, dims)),
+          make_builtin("sequence_at", {both, make_prim(1)}, tensor_info(DType::Int64, dims))};
+}
+
+bool is_descending(const CallSite& call) {
+  if (call.has_attr("is_ascend")) return !call.flag("is_ascend");
+  return call.flag(call.op().name == "topk" ? "largest" : "descending");
+}
+
+Expr of_dtype(const CallSite& call, const Expr& places) {
+  const DType dtype = call.dtype_attr("dtype");
+  return dtype == DType::Int64 ? places : make_call("cast", {places}, {{"dtype", dtype}});
+}
+
+const PrimExpr& extent(const CallSite& call, const Operand& x) {
+  return x.dims()[static_cast<size_t>(call.axis("axis", x.rank()))];
+}
+
+}  // namespace
+
+Meaning define_sort(const CallSite& call) {
+  const auto x = operand(call, 0);
+  return ordered(call, x, extent(call, x), is_descending(call)).values;
+}
+
+Meaning define_argsort(const CallSite& call) {
+  const auto x = operand(call, 0);
+  return of_dtype(call, ordered(call, x, extent(call, x), is_descending(call)).places);
+}
+
+// k below 1: all.
+Meaning define_topk(const CallSite& call) {
+  const auto x = operand(call, 0);
+  const int64_t k = call.integer("k");
+  const PrimExpr& most = extent(call, x);
+  if (const auto known = most.as_const(); known && k > *known)
+    call.fail(ErrorCode::ShapeMismatch, "k is {}, {} has {} elements along the axis", k, x.name, *known);
+  const Ordered best = ordered(call, x, k < 1 ? most : PrimExpr(k), is_descending(call));
+  const std::string wanted = call.text("ret_type");
+  if (wanted == "values") return best.values;
+  if (wanted == "indices") return of_dtype(call, best.places);
+  if (wanted != "both")
+    call.fail(ErrorCode::InvalidArgument, "ret_type is \"{}\", possible are \"both\", \"values\" and \"indices\"",
+              wanted);
+  return make_tuple({best.values, of_dtype(call, best.places)});
+}
+
+Meaning define_median(const CallSite& call) {
+  const auto x = operand(call, 0);
+  const auto count = extent(call, x).as_const();
+  if (!count || *count < 1)
+    call.fail(ErrorCode::Unsupported, "the axis of {} must have a known number of elements, it has {}", x.name,
+              to_text(extent(call, x)));
+  const int64_t axis = call.axis("axis", x.rank());
+  const Expr sorted = ordered(call, x, extent(call, x), false).values;
+  const Expr middle =
+      make_call("take", {sorted, scalar(DType::Int64, static_cast<double>((*count - 1) / 2))}, {{"axis", axis}});
+  return call.flag("keepdims") ? make_call("expand_dims", {middle}, {{"axis", axis}}) : middle;
+}
+
+// The different elements, then what the flags ask for: where each was first, which one each is, how often it occurs.
+Meaning define_unique(const CallSite& call) {
+  const auto x = operand(call, 0);
+  require_numeric(call, x);
+  const bool flat = !call.has_attr("axis");
+  const Expr axis = flat ? make_none() : make_prim(call.axis("axis", x.rank()));
+  const Expr all = make_builtin("unique", {call.arg(0), axis, make_prim(call.flag("sorted"))}, object_info());
+  std::vector<Expr> fields = {make_builtin("sequence_at", {all, make_prim(0)},
+                                           tensor_info(x.dtype(), flat ? 1u : static_cast<uint32_t>(x.rank())))};
+  int64_t place = 1;
+  for (const std::string_view flag : {"return_index", "return_inverse", "return_counts"}) {
+    if (call.flag(flag))
+      fields.push_back(make_builtin("sequence_at", {all, make_prim(place)}, tensor_info(DType::Int64, 1u)));
+    ++place;
+  }
+  return fields.size() == 1 ? fields[0] : make_tuple(std::move(fields));
+}
+
+StructInfo infer_nonzero(const CallSite& call) {
+  operand(call, 0);
+  return tensor_info(DType::Int64, 2u);
+}
+
+Meaning define_nonzero(const CallSite&) { return BuiltinCall{"non_zero"}; }
+
+// Of "searchsorted" (the sorted elements first) and "bucketize" (last): how many of them lie before each element.
+StructInfo infer_searchsorted(const CallSite& call) {
+  const bool first = call.op().name == "searchsorted";
+  const auto sorted = operand(call, first ? 0 : 1), x = operand(call, first ? 1 : 0);
+  require_numeric(call, x);
+  require_rank(call, sorted, 1);
+  require_same_dtype(call, x, sorted);
+  return tensor_info(call.flag("out_int32") ? DType::Int32 : DType::Int64, x.dims());
+}
+
+Meaning define_searchsorted(const CallSite& call) {
+  OpFunc f(call);
+  const bool first = call.op().name == "searchsorted";
+  const auto sorted = f.in(first ? 0 : 1), x = f.in(first ? 1 : 0);
+  const DType dtype = f.dtype(f.out());
+  f.reduce(f.out(), tir::ExprOp::Add, element(dtype, 0.0), f.dims(sorted), [&](const Indices& i, const Indices& k) {
+    const Element edge = f.load(sorted, k), value = f.load(x, i);
+    return select(call.flag("right") ? edge <= value : edge < value, element(dtype, 1.0), 0);
+  });
+  return f.finish();
+}
+
+}  // namespace ingot::ops
