@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/base/checked.h"
+
 namespace ingot::jit {
 namespace {
 
@@ -51,6 +53,19 @@ Slot Builder::new_slot(uint16_t level) {
 }
 
 uint32_t Builder::position(Position position) {
+  auto& parts = position.parts;
+  std::ranges::sort(parts, {}, &Position::Part::slot);
+  size_t kept = 0;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (kept == 0 || parts[kept - 1].slot != parts[i].slot) {
+      parts[kept++] = parts[i];
+      continue;
+    }
+    const auto sum = checked_add(parts[kept - 1].coefficient, parts[i].coefficient);
+    if (!sum) throw Refusal{};
+    parts[kept - 1].coefficient = *sum;
+  }
+  parts.resize(kept);
   auto& known = function_.positions;
   const auto found = std::ranges::find(known, position);
   if (found != known.end()) return static_cast<uint32_t>(found - known.begin());

@@ -258,11 +258,11 @@ void EmitterAvx512::store(const Instr& instr, const Xmm& from, const RegExp& at)
       const Ymm half(temp.getIdx());
       if (value.isZMM()) {
         vcvtps2ph(half, value, 0);
+        vpmovzxwd(temp, half);
       } else {
         vcvtps2ph(xmm_of(half), value, 0);
+        vpmovzxwd(temp, xmm_of(half));
       }
-      vpmovzxwd(temp, half);
-      if (!value.isZMM()) vpmovzxwd(temp, xmm_of(half));
       value = temp;
     }
     vmovups(area(2, value.getBit() / 8u), value);

@@ -105,7 +105,7 @@ enum class Compare : uint8_t { Equal = 0, Less = 1, LessEqual = 2, Unordered = 3
 
 enum class Fault : uint8_t { None, DivisionByZero, IndexOutOfRange, Overflow, Stopped };
 
-// base + sum of coefficient * slot, in elements.
+// base + sum of coefficient * slot, in elements. Those of a Function have one part for each slot.
 struct Position {
   tir::BufferId buffer = 0;
   int64_t base = 0;

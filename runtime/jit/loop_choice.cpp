@@ -204,8 +204,11 @@ std::optional<LaneLoop> choose_lanes(const NestLoop& loop, uint8_t lanes) {
     operations += weighs ? (expr.op >= ExprOp::Exp && expr.op <= ExprOp::Sigmoid ? 12 : 1) : 0;
     wide |= dtype_bytes(expr.dtype) == 8;
   });
-  tir::for_each_place(loop.body,
-                      [&](const Place& place, bool) { wide |= reach(place, loop.var, vars) == Reach::Anywhere; });
+  // Checks of indices that differ from lane to lane hold them as int64.
+  tir::for_each_place(loop.body, [&](const Place& place, bool) {
+    const Reach how = reach(place, loop.var, vars);
+    wide |= how == Reach::Anywhere || (how != Reach::Same && !place.proved);
+  });
   for (const NestStmt& stmt : loop.body)
     if (const auto* store = std::get_if<tir::NestStore>(&stmt.node)) wide |= dtype_bytes(store->value->dtype) == 8;
   if (wide) result.lanes = static_cast<uint8_t>(lanes / 2);

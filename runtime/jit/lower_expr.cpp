@@ -127,7 +127,6 @@ Position Lowering::linear_position(tir::BufferId buffer, const tir::LinearParts&
     position.parts.push_back({slot_of(part.var), part.coefficient});
     if (part.var == lane_var_) position.lane_stride = part.coefficient;
   }
-  std::ranges::sort(position.parts, {}, &Position::Part::slot);
   if (parts.rest) position.parts.push_back({eval_slot(parts.rest), 1});
   const auto shift = checked_mul(position.lane_stride, int64_t{unit_} * b_.lanes());
   const auto base = shift ? checked_add(position.base, *shift) : std::nullopt;

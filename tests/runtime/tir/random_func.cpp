@@ -1,7 +1,10 @@
 #include "random_func.h"
 
+#include <limits>
+
 #include "runtime/base/convert.h"
 #include "runtime/tir/builder.h"
+#include "runtime/tir/expr_ops.h"
 
 namespace ingot::tir {
 
@@ -17,6 +20,7 @@ struct RandomFunc::Scope {
 };
 
 DType RandomFunc::some_dtype() {
+  if (all() && chance(40)) return static_cast<DType>(number(1, static_cast<int64_t>(DType::Float64)));
   constexpr DType kDtypes[] = {DType::Float32, DType::Float32, DType::Float32, DType::Int64,   DType::Int32,
                                DType::Bool,    DType::UInt8,   DType::Float64, DType::Float16, DType::BFloat16};
   return kDtypes[number(0, std::size(kDtypes) - 1)];
@@ -92,9 +96,41 @@ Expr RandomFunc::guarded_load(BufferId buffer, const Scope& scope) {
                     : select(unary(ExprOp::Not, condition), leaf(dtype, scope), element);
 }
 
+// Any operator that gives the dtype, from all of them.
+Expr RandomFunc::rarer_operator(DType dtype, int depth, const Scope& scope) {
+  const auto part = [&](DType type) { return expression(type, depth - 1, scope); };
+  while (true) {
+    const auto op = static_cast<ExprOp>(number(static_cast<int64_t>(ExprOp::Neg), kExprOpCount - 1));
+    const DType operand = dtype == DType::Bool ? some_dtype() : dtype;
+    if (!accepts_dtype(op, operand) || result_dtype(op, operand) != dtype) continue;
+    if (op >= ExprOp::Exp && op <= ExprOp::Sigmoid && !transcendental_) continue;
+    if (expr_op_info(op).arity == 1) return unary(op, part(operand));
+    const bool divides = op == ExprOp::Div || (op >= ExprOp::Mod && op <= ExprOp::FloorMod);
+    if (is_integer(operand) && (divides || op == ExprOp::Pow) && chance(80))
+      return binary(op, part(operand), constant_int(operand, number(1, 7)));
+    return binary(op, part(operand), part(operand));
+  }
+}
+
+// What differs from iteration to iteration by the indices alone.
+Expr RandomFunc::index_condition(const Scope& scope) {
+  constexpr ExprOp kOps[] = {ExprOp::Less, ExprOp::LessEqual, ExprOp::Greater, ExprOp::Equal, ExprOp::NotEqual};
+  const auto picked = [&]() -> PrimExpr {
+    return scope.indices[static_cast<size_t>(number(0, static_cast<int64_t>(scope.indices.size()) - 1))].var;
+  };
+  PrimExpr left = picked();
+  if (chance(50)) left = chance(50) ? left * number(-2, 3) + picked() : floor_mod(left + number(-2, 2), number(1, 5));
+  const Expr right = chance(40)   ? index_value(picked() + number(-1, 1))
+                     : chance(50) ? index_value(dim_exprs_[static_cast<size_t>(number(0, 2))] - number(0, 2))
+                                  : constant_int(DType::Int64, number(0, 20));
+  return binary(kOps[number(0, 4)], index_value(left), right);
+}
+
 Expr RandomFunc::expression(DType dtype, int depth, const Scope& scope) {
   if (depth == 0 || chance(20)) return leaf(dtype, scope);
   const auto part = [&](DType type) { return expression(type, depth - 1, scope); };
+  if (all() && chance(25)) return rarer_operator(dtype, depth, scope);
+  if (all() && dtype == DType::Bool && !scope.indices.empty() && chance(40)) return index_condition(scope);
   if (!scope.indices.empty() && chance(20))
     for (const BufferId buffer : scope.readable)
       if (func_.buffers[buffer].dtype == dtype && chance(50)) return guarded_load(buffer, scope);
@@ -113,7 +149,8 @@ Expr RandomFunc::expression(DType dtype, int depth, const Scope& scope) {
         return binary(chance(50) ? ExprOp::Less : ExprOp::GreaterEqual, part(operand), part(operand));
     }
   }
-  if (is_float(dtype) && chance(15)) return unary(chance(50) ? ExprOp::Floor : ExprOp::Tanh, part(dtype));
+  if (is_float(dtype) && chance(15))
+    return unary(chance(50) || !transcendental_ ? ExprOp::Floor : ExprOp::Tanh, part(dtype));
   if (is_integer(dtype) && chance(5)) return binary(ExprOp::Div, part(dtype), part(dtype));
   if (is_integer(dtype) && chance(10)) return binary(ExprOp::BitXor, part(dtype), part(dtype));
   constexpr ExprOp kOps[] = {ExprOp::Add, ExprOp::Sub, ExprOp::Mul, ExprOp::Min, ExprOp::Max};
@@ -180,6 +217,7 @@ std::vector<Stmt> RandomFunc::statements(int depth, Scope scope) {
 PrimFunc RandomFunc::make() {
   func_ = PrimFunc{};
   names_ = 0;
+  transcendental_ = !all() || chance(15);
   func_.name = "random";
   const PrimExpr n = make_sym_var("n"), m = make_sym_var("m");
   dim_exprs_ = {n, m, n + m};
@@ -210,8 +248,18 @@ PrimFunc RandomFunc::make() {
 }
 
 Dims RandomFunc::dims() {
-  const int64_t n = chance(8) ? number(255, 300) : number(0, 6);
-  const int64_t m = number(0, 6);
+  // Lanes of registers are 4, 8 or 16, and some steps have several registers.
+  constexpr int64_t kBorders[] = {0, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 257};
+  const auto border = [&](int64_t most) { return kBorders[number(0, most)]; };
+  int64_t n = 0, m = 0;
+  if (all()) {
+    n = chance(60) ? border(13) : border(std::size(kBorders) - 1);
+    m = chance(50) ? number(0, 6) : border(11);
+    if (chance(30)) std::swap(n, m);
+  } else {
+    n = chance(8) ? number(255, 300) : number(0, 6);
+    m = number(0, 6);
+  }
   Dims result;
   for (size_t i = 0; i < func_.params; ++i) {
     result.emplace_back();
@@ -222,12 +270,29 @@ Dims RandomFunc::dims() {
 }
 
 std::vector<Bytes> RandomFunc::inputs(const Dims& dims) {
+  const bool special = all() && chance(50);
+  const auto special_value = [&]<typename T>() {
+    if constexpr (FloatElement<T>) {
+      constexpr double kInfinity = std::numeric_limits<double>::infinity();
+      constexpr double kValues[] = {
+          kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN(), -0.0, 1e-40, -3e-8, 65519, 3e9, -1e19, 1e30};
+      return convert<T>(kValues[number(0, std::size(kValues) - 1)]);
+    } else {
+      const auto bits =
+          static_cast<uint64_t>(number(std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()));
+      const int64_t value = chance(50) ? static_cast<int64_t>(bits >> number(0, 63)) : int64_t{1} << number(0, 63);
+      return convert<T>(chance(50) ? value : value - 1);
+    }
+  };
   std::vector<Bytes> result;
   for (size_t i = 0; i < func_.params; ++i) {
     Bytes bytes(buffer_bytes(func_, dims, i));
     with_element(func_.buffers[i].dtype, [&]<typename T>() {
-      for (size_t at = 0; at < bytes.size(); at += sizeof(T))
-        store_element(bytes.data() + at, convert<T>(static_cast<double>(number(-12, 40)) / 4));
+      for (size_t at = 0; at < bytes.size(); at += sizeof(T)) {
+        const bool odd = special && chance(15);
+        store_element(bytes.data() + at, odd ? special_value.template operator()<T>()
+                                             : convert<T>(static_cast<double>(number(-12, 40)) / 4));
+      }
     });
     result.push_back(std::move(bytes));
   }

@@ -1,0 +1,72 @@
+#include <gtest/gtest.h>
+
+#include "jit_compare.h"
+#include "runtime/base/convert.h"
+#include "runtime/tir/checker.h"
+#include "runtime/tir/text.h"
+
+// Functions whose generated code was wrong once: exactly what the interpreter makes of them.
+namespace ingot::tir {
+namespace {
+
+void expect_exact(std::string_view text, const Dims& dims) {
+  size_t offset = 0;
+  const PrimFunc func = parse(text, offset);
+  check(func);
+  std::vector<Bytes> inputs;
+  for (size_t i = 0; i < func.params; ++i) {
+    Bytes bytes(buffer_bytes(func, dims, i));
+    with_element(func.buffers[i].dtype, [&]<typename T>() {
+      for (size_t at = 0; at < bytes.size(); at += sizeof(T))
+        store_element(bytes.data() + at, convert<T>(static_cast<double>(at / sizeof(T) % 97) - 3));
+    });
+    inputs.push_back(std::move(bytes));
+  }
+  std::vector<Bytes> expected = inputs;
+  const RunStatus reference = run_interpreter(func, dims, expected);
+  for (const Cpu cpu : {Cpu::Avx512, Cpu::Avx2}) {
+    if (detect_cpu() < cpu) continue;
+    std::vector<Bytes> buffers = inputs;
+    const Outcome outcome = run_jit(func, dims, buffers, cpu, ThreadTeam(1));
+    ASSERT_TRUE(outcome.compiled) << cpu_name(cpu);
+    ASSERT_EQ(outcome.status.failed, reference.failed) << cpu_name(cpu);
+    for (size_t i = 0; i < func.params && !reference.failed; ++i)
+      EXPECT_TRUE(close_elements(func.buffers[i].dtype, buffers[i], expected[i], 0))
+          << cpu_name(cpu) << ", " << func.buffers[i].name << ", "
+          << difference(func.buffers[i].dtype, buffers[i], expected[i]);
+  }
+}
+
+// The indices of checked accesses are int64 in each lane.
+TEST(JitCases, ChecksIndicesOfNarrowElementsInWideLanes) {
+  expect_exact(R"(prim_func @f(C: Buffer[(m,), bool], out X: Buffer[(n, n + m), float32]) {
+    for i in n {
+      for j in n + m {
+        X[i, j] = cast(C[j], float32);
+      }
+    }
+  })",
+               {{33}, {33, 66}});
+}
+
+TEST(JitCases, AddsWhatOneLoopMovesInSeveralDimensions) {
+  expect_exact(R"(prim_func @f(C: Buffer[(n, m), uint16], T: Buffer[(n + m, m), uint16], out X: Buffer[(m,), uint16]) {
+    for i in 5 reduce {
+      X[(i * 4 + i) % max(m, 1)] = select(!(2i64 <= i && index(m + 2) > i), C[i, i], T[i + 1, i + -2]);
+    }
+  })",
+               {{4, 6}, {10, 6}, {6}});
+}
+
+TEST(JitCases, ScattersHalvesFromEightLanes) {
+  expect_exact(
+      R"(prim_func @f(B: Buffer[(n + m,), float16], out X: Buffer[(n,), float16], out Y: Buffer[(m,), float16]) {
+    for i in m {
+      X[i % max(n, 1)] = ceil(floor(B[i]));
+    }
+  })",
+      {{36}, {5}, {31}});
+}
+
+}  // namespace
+}  // namespace ingot::tir
