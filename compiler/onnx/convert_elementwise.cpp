@@ -130,6 +130,23 @@ Results convert_pow(const Node& node) {
   return {b.cast(b.call("power", {b.cast(x, DType::Float64), b.cast(y, DType::Float64)}), x.dtype())};
 }
 
+// Elements of shapes are selected now.
+Results convert_where(const Node& node) {
+  const Typed &x = node.input(1), &y = node.input(2);
+  const bool shaped = x.is_tensor() && y.is_tensor() && x.info->dims && y.info->dims && is_integer(x.dtype()) &&
+                      x.dtype() == y.dtype() && node.input(0).info->dims;
+  const auto condition = shaped ? known_integers(node.input(0)) : std::nullopt;
+  const auto a = condition ? known_values(x) : std::nullopt, b = condition ? known_values(y) : std::nullopt;
+  if (!a || !b) return convert_same(node, "where");
+  const size_t count = std::max({condition->size(), a->size(), b->size()});
+  const auto at = [&](const auto& list, size_t i) { return list[list.size() == 1 ? 0 : i]; };
+  for (const size_t size : {condition->size(), a->size(), b->size()})
+    if (size != count && size != 1) return convert_same(node, "where");
+  Dims values;
+  for (size_t i = 0; i < count; ++i) values.push_back(at(*condition, i) != 0 ? at(*a, i) : at(*b, i));
+  return {node.builder().tensor_of(std::move(values), std::max({node.input(0).rank(), x.rank(), y.rank()}), x.dtype())};
+}
+
 Results convert_mod(const Node& node) {
   const bool truncates = node.flag("fmod");
   if (!truncates && is_float(node.input(0).dtype()))

@@ -66,6 +66,29 @@ Results reduce(const Node& node, std::string_view kind) {
   return {along(b, kind, x, *axes, keepdims)};
 }
 
+// The elements of a shape, in one.
+std::optional<Typed> reduced_values(const Node& node, std::string_view kind) {
+  const Typed& x = node.input(0);
+  if (!x.is_tensor() || x.info->rank != 1u || !is_integer(x.dtype()) || node.flag("noop_with_empty_axes"))
+    return std::nullopt;
+  const auto values = known_values(x);
+  if (!values || values->empty() || (node.has(1) && !node.known(1))) return std::nullopt;
+  PrimExpr result = values->front();
+  for (size_t i = 1; i < values->size(); ++i) {
+    const PrimExpr& next = (*values)[i];
+    result = kind == "prod"  ? result * next
+             : kind == "sum" ? result + next
+             : kind == "max" ? max(result, next)
+                             : min(result, next);
+  }
+  return node.builder().tensor_of({result}, node.flag("keepdims", true) ? 1 : 0, x.dtype());
+}
+
+Results reduce_shape(const Node& node, std::string_view kind) {
+  if (auto result = reduced_values(node, kind)) return {*std::move(result)};
+  return reduce(node, kind);
+}
+
 Results arg_reduce(const Node& node, std::string_view op) {
   const Typed& x = node.input(0);
   return {node.builder().call(op, {x},
@@ -76,11 +99,11 @@ Results arg_reduce(const Node& node, std::string_view op) {
 
 }  // namespace
 
-Results convert_reduce_max(const Node& node) { return reduce(node, "max"); }
-Results convert_reduce_min(const Node& node) { return reduce(node, "min"); }
-Results convert_reduce_sum(const Node& node) { return reduce(node, "sum"); }
+Results convert_reduce_max(const Node& node) { return reduce_shape(node, "max"); }
+Results convert_reduce_min(const Node& node) { return reduce_shape(node, "min"); }
+Results convert_reduce_sum(const Node& node) { return reduce_shape(node, "sum"); }
 Results convert_reduce_mean(const Node& node) { return reduce(node, "mean"); }
-Results convert_reduce_prod(const Node& node) { return reduce(node, "prod"); }
+Results convert_reduce_prod(const Node& node) { return reduce_shape(node, "prod"); }
 Results convert_reduce_l1(const Node& node) { return reduce(node, "l1"); }
 Results convert_reduce_l2(const Node& node) { return reduce(node, "l2"); }
 Results convert_reduce_log_sum(const Node& node) { return reduce(node, "log_sum"); }

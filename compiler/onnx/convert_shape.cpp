@@ -18,6 +18,38 @@ Typed with_values(const Typed& from, Typed to) {
   return to;
 }
 
+// Place `at` of a slice with step 1, counted from the end where it is negative; none where its sign is not known.
+std::optional<PrimExpr> slice_place(const PrimExpr& at, const PrimExpr& extent) {
+  PrimExpr place = at;
+  if (prove_less(at, 0) == Proof::Yes) {
+    if (at.is_const(std::numeric_limits<int64_t>::min())) return PrimExpr(0);
+    place = max(at + extent, 0);
+  } else if (prove_less_equal(0, at) != Proof::Yes) {
+    return std::nullopt;
+  }
+  if (const auto far = place.as_const(); far && *far > INT32_MAX) return extent;
+  return prove_less_equal(place, extent) == Proof::Yes ? simplify(place) : simplify(min(place, extent));
+}
+
+// The dimensions of a slice whose places are dimensions; fresh ones where they cannot be told.
+StructInfo sliced_info(const Node& node, const Typed& x) {
+  Dims dims = x.dims();
+  const auto starts = known_values(node.input(1)), ends = known_values(node.input(2));
+  const auto axes = node.has(3) ? node.known(3) : std::nullopt;
+  const auto steps = node.has(4) ? node.known(4) : std::nullopt;
+  if (node.has(3) && !axes) return tensor_info(x.dtype(), static_cast<uint32_t>(x.rank()));
+  const size_t count = axes ? axes->size() : starts ? starts->size() : x.rank();
+  for (size_t i = 0; i < count; ++i) {
+    PrimExpr& dim = dims.at(axes ? static_cast<size_t>(node.axis((*axes)[i], x.rank())) : i);
+    const bool plain = starts && ends && i < starts->size() && i < ends->size() &&
+                       (!node.has(4) || (steps && i < steps->size() && (*steps)[i] == 1));
+    const auto begin = plain ? slice_place((*starts)[i], dim) : std::nullopt;
+    const auto end = plain ? slice_place((*ends)[i], dim) : std::nullopt;
+    dim = begin && end ? simplify(max(*end - *begin, 0)) : PrimExpr(make_sym_var("d"));
+  }
+  return tensor_info(x.dtype(), std::move(dims));
+}
+
 StructInfo of_rank(const Typed& x, size_t rank) { return tensor_info(x.dtype(), static_cast<uint32_t>(rank)); }
 
 }  // namespace
@@ -207,10 +239,20 @@ Results convert_pad(const Node& node) {
       return {b.call("pad", {x}, attrs)};
     }
   }
+  StructInfo info = of_rank(x, x.rank());
+  if (const auto sides = attributes ? std::nullopt : known_values(node.input(1)); sides && !axes_open) {
+    const size_t count = axes ? axes->size() : x.rank();
+    Dims dims = x.dims();
+    for (size_t i = 0; i < count && sides->size() == 2 * count; ++i) {
+      PrimExpr& dim = dims.at(axes ? static_cast<size_t>(node.axis((*axes)[i], x.rank())) : i);
+      dim = simplify(dim + (*sides)[i] + (*sides)[count + i]);
+    }
+    info = tensor_info(x.dtype(), std::move(dims));
+  }
   const Typed margin = attributes ? b.integers(*pads) : node.input(1);
   const Typed fill = attributes ? b.scalar(x.dtype(), value) : node.input_or_none(2);
   return {b.builtin("pad", {x, margin, fill, attributes ? b.none() : node.input_or_none(3), b.text(mode)},
-                    of_rank(x, x.rank()))};
+                    std::move(info))};
 }
 
 Results convert_slice(const Node& node) {
@@ -223,7 +265,9 @@ Results convert_slice(const Node& node) {
   const bool open = !starts || !ends || (!attributes && ((node.has(3) && !axes) || (node.has(4) && !steps)));
   if (open || !x.info->dims) {
     if (attributes) fail(ErrorCode::InvalidArgument, "starts or ends are missing");
-    const StructInfo info = x.info->rank ? of_rank(x, *x.info->rank) : tensor_info(x.dtype());
+    const StructInfo info = x.info->dims   ? sliced_info(node, x)
+                            : x.info->rank ? of_rank(x, *x.info->rank)
+                                           : tensor_info(x.dtype());
     return {b.builtin("slice", {x, node.input(1), node.input(2), node.input_or_none(3), node.input_or_none(4)}, info)};
   }
   std::vector<int64_t> begin = *starts, end = *ends;
@@ -278,9 +322,15 @@ Results convert_split(const Node& node) {
     if (parts.size() != node.outputs())
       fail(ErrorCode::ArityMismatch, "{} parts for {} outputs", parts.size(), node.outputs());
     int64_t total = 0;
+    const auto values = x.rank() == 1 ? known_values(x) : std::nullopt;
     for (const int64_t part : parts) {
       if (part < 0) fail(ErrorCode::InvalidArgument, "a part has {} elements", part);
-      results.push_back(b.part(x, axis, total, total + part));
+      if (values && total + part <= static_cast<int64_t>(values->size())) {
+        const auto begin = values->begin() + total;
+        results.push_back(b.tensor_of(Dims(begin, begin + part), 1, x.dtype()));
+      } else {
+        results.push_back(b.part(x, axis, total, total + part));
+      }
       total += part;
     }
     if (const auto extent = x.dim(along).as_const(); extent && total != *extent)
@@ -290,8 +340,12 @@ Results convert_split(const Node& node) {
   if (!node.has(1)) {
     for (int64_t i = 0; i < outputs; ++i) {
       const PrimExpr size = floor_div(x.dim(along) + (outputs - 1), outputs);
-      const Typed begin = b.tensor_of({size * i}, 1), end = b.tensor_of({size * (i + 1)}, 1);
-      results.push_back(b.builtin("slice", {x, begin, end, b.integers({axis}), b.none()}, of_rank(x, x.rank())));
+      const PrimExpr from = size * i;
+      Dims dims = x.dims();
+      dims[along] = i == 0 ? size : simplify(max(min(size, x.dim(along) - from), 0));
+      const Typed begin = b.tensor_of({from}, 1), end = b.tensor_of({size * (i + 1)}, 1);
+      results.push_back(
+          b.builtin("slice", {x, begin, end, b.integers({axis}), b.none()}, tensor_info(x.dtype(), std::move(dims))));
     }
     return results;
   }

@@ -121,6 +121,21 @@ def shapes(folder):
           result)
     result = tool(folder, shape, "opt", "--shape", "x:1x2x2")
     check("--shape fixes dimensions", "Tensor[(1, 2, 2), float32]" in result[1], result)
+    constants = [numpy_helper.from_array(np.array(v, dtype=np.int64), k)
+                 for k, v in (("zero", [0]), ("one", [1]), ("two", [2]), ("ones", [1, 1]), ("all", [-1, -1, 3]), ("far", [2**62]))]
+    expanded = model([node("Shape", ["x"], ["s"]), node("Split", ["s"], ["n", "m"], axis=0, num_outputs=2),
+                      node("Concat", ["n", "one", "far3"], ["t"], axis=0), node("Equal", ["all", "minus"], ["eq"]),
+                      node("Where", ["eq", "t", "all"], ["to"]), node("Expand", ["w", "to"], ["e"]),
+                      node("Div", ["m", "two"], ["half"]), node("Slice", ["x", "zero", "half", "one"], ["a"]),
+                      node("Slice", ["x", "half", "far", "one"], ["b"]), node("ReduceProd", ["s"], ["p"]),
+                      node("Reshape", ["x", "p"], ["f"])],
+                     [value("x", ("n", "m")), value("w", (1, 1, 3))],
+                     [value("e", None), value("a", None), value("b", None), value("f", None)],
+                     constants + [numpy_helper.from_array(np.array(v, dtype=np.int64), k) for k, v in (("minus", -1), ("far3", [3]))],
+                     opset=18)
+    result = tool(folder, expanded, "opt", "--passes=eliminate_dead,normalize")
+    check("Where, Split, Slice and ReduceProd of shapes", result[0] == 0 and all(text in result[1] for text in (
+        "shape(n, 1, 3)", "Tensor[(n, m / 2), float32]", "Tensor[(n, m - m / 2), float32]", "reshape(%x, shape(m * n))")), result)
     doubled = model([node("Resize", ["x", "", "s"], ["t"], mode="linear"), node("Neg", ["t"], ["y"])],
                     [value("x", ("n", 1, "h", 3))], [value("y", None)],
                     [numpy_helper.from_array(np.array([1, 1, 2, 1.5], dtype=np.float32), "s")])
