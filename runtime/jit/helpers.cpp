@@ -74,23 +74,7 @@ Helper unary_helper(ExprOp code, DType dtype) {
 #define FUNCTION(Name, name) \
   case ExprOp::Name:         \
     return unary<T, T, op::name<T>>;
-        FUNCTION(Exp, exp)
-        FUNCTION(Log, log)
-        FUNCTION(Sin, sin)
-        FUNCTION(Cos, cos)
-        FUNCTION(Tan, tan)
-        FUNCTION(Asin, asin)
-        FUNCTION(Acos, acos)
-        FUNCTION(Atan, atan)
-        FUNCTION(Sinh, sinh)
-        FUNCTION(Cosh, cosh)
-        FUNCTION(Tanh, tanh)
-        FUNCTION(Asinh, asinh)
-        FUNCTION(Acosh, acosh)
-        FUNCTION(Atanh, atanh)
-        FUNCTION(Erf, erf)
-        FUNCTION(Sigmoid, sigmoid)
-#undef FUNCTION
+#include "runtime/tir/float_functions.def"
         default:
           return nullptr;
       }

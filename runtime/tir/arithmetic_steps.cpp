@@ -72,29 +72,7 @@ StepFunction float_unary(ExprOp code) {
 #define FUNCTION(Name, name) \
   case ExprOp::Name:         \
     return unary<T, T, op::name<T>>;
-    FUNCTION(Ceil, ceil)
-    FUNCTION(Floor, floor)
-    FUNCTION(Round, round)
-    FUNCTION(Trunc, trunc)
-    FUNCTION(Sqrt, sqrt)
-    FUNCTION(Rsqrt, rsqrt)
-    FUNCTION(Exp, exp)
-    FUNCTION(Log, log)
-    FUNCTION(Sin, sin)
-    FUNCTION(Cos, cos)
-    FUNCTION(Tan, tan)
-    FUNCTION(Asin, asin)
-    FUNCTION(Acos, acos)
-    FUNCTION(Atan, atan)
-    FUNCTION(Sinh, sinh)
-    FUNCTION(Cosh, cosh)
-    FUNCTION(Tanh, tanh)
-    FUNCTION(Asinh, asinh)
-    FUNCTION(Acosh, acosh)
-    FUNCTION(Atanh, atanh)
-    FUNCTION(Erf, erf)
-    FUNCTION(Sigmoid, sigmoid)
-#undef FUNCTION
+#include "runtime/tir/float_functions.def"
     case ExprOp::IsNan:
       return unary<T, bool, op::is_nan<T>>;
     case ExprOp::IsInf:
