@@ -3,6 +3,7 @@
 #include "compiler/driver/commands.h"
 #include "compiler/evaluator/evaluator.h"
 #include "runtime/base/error.h"
+#include "runtime/base/stack.h"
 #include "vm/tool/arguments.h"
 #include "vm/tool/outputs.h"
 
@@ -30,7 +31,11 @@ std::vector<tool::Output> outputs_of(const Value& result) {
   return outputs;
 }
 
-std::vector<tool::Output> evaluate(const Options& options) {
+constexpr size_t kStack = size_t{2} << 30;
+constexpr size_t kSmallStack = size_t{512} << 20;
+constexpr size_t kBesidesCalls = size_t{16} << 20;
+
+std::vector<tool::Output> evaluate(const Options& options, size_t stack_bytes) {
   ir::Diagnostics diagnostics;
   const ir::Module module = run_passes(options.run.file, {"infer_struct_info"}, {}, diagnostics);
   const auto& name = options.run.function;
@@ -43,6 +48,7 @@ std::vector<tool::Output> evaluate(const Options& options) {
     return tool::refuse_missing(param, name);
   });
   evaluator::Options evaluation;
+  evaluation.stack_bytes = stack_bytes - kBesidesCalls;
   evaluation.log = print_to_stderr;
   evaluation.print = tool::print_line;
   const Value result = evaluator::evaluate(module, name, inputs, evaluation);
@@ -60,7 +66,9 @@ tool::Tool::Command configure_eval(CLI::App& command, const tool::Sources&) {
       ->allow_extra_args(false);
   return [options] {
     std::vector<tool::Output> outputs;
-    on_large_stack([&] { outputs = evaluate(*options); });
+    // Reserved, not taken; a system that does not even reserve so much gets the stack of a compilation.
+    const size_t stack_bytes = may_have_stack(kStack) ? kStack : kSmallStack;
+    run_with_stack(stack_bytes, [&] { outputs = evaluate(*options, stack_bytes); });
     return tool::deliver(outputs, options->output);
   };
 }

@@ -1,6 +1,8 @@
 #include "compiler/evaluator/evaluator.h"
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "compiler/evaluator/builtins.h"
 #include "compiler/evaluator/match.h"
@@ -31,14 +33,67 @@ class Evaluator {
   Evaluator(const Module& module, const Options& options) : module_(&module), options_(&options) {}
 
   Value call_global(std::string_view name, std::vector<Value> args) {
-    const Definition* definition = module_->find(name);
-    if (definition == nullptr || definition->function == nullptr)
-      fail(ErrorCode::InvalidArgument, "there is no function @{}", name);
-    return enter(*definition->function, {}, std::move(args), fmt::format("@{}", name));
+    return enter(global_activation(name, std::move(args)));
   }
 
  private:
-  Value enter(const Function& f, Environment env, std::vector<Value> args, const std::string& name) {
+  // A function that is about to run.
+  struct Activation {
+    FunctionRef function;
+    Environment env;
+    std::vector<Value> args;
+    std::string name;
+  };
+
+  // What a function said of its result before it went on in a tail call.
+  struct Promise {
+    FunctionRef function;
+    SymValues dims;
+    std::string name;
+    bool operator==(const Promise& other) const { return function == other.function && dims == other.dims; }
+  };
+
+  Activation global_activation(std::string_view name, std::vector<Value> args) const {
+    const Definition* definition = module_->find(name);
+    if (definition == nullptr || definition->function == nullptr)
+      fail(ErrorCode::InvalidArgument, "there is no function @{}", name);
+    return {definition->function, {}, std::move(args), fmt::format("@{}", name)};
+  }
+
+  static Activation closure_activation(const Value& callee, std::vector<Value> args) {
+    const auto* closure = as_closure(callee);
+    if (closure == nullptr) fail(ErrorCode::TypeError, "{} is called, but it is no function", to_text(info_of(callee)));
+    Environment env = closure->captured;
+    if (closure->self != nullptr) env.vars.insert_or_assign(closure->self, callee);
+    return {closure->function, std::move(env), std::move(args),
+            closure->self != nullptr ? fmt::format("%{}", closure->self->name) : "fn"};
+  }
+
+  // Runs the function and what it calls in tail position.
+  Value enter(Activation next) {
+    require_stack();
+    std::vector<Promise> promises;
+    while (true) {
+      bind_params(next);
+      Value result = value(next.function->body, next.env, true);
+      if (next.function->result != nullptr) {
+        Promise promise{next.function, std::move(next.env.dims), std::move(next.name)};
+        if (std::ranges::find(promises, promise) == promises.end()) promises.push_back(std::move(promise));
+      }
+      if (!tail_call_) {
+        for (auto promise = promises.rbegin(); promise != promises.rend(); ++promise)
+          require(result, promise->function->result, promise->dims, MatchAt::Cast,
+                  fmt::format("the result of {}", promise->name), func_info());
+        return result;
+      }
+      next = std::move(*tail_call_);
+      tail_call_.reset();
+    }
+  }
+
+  static void bind_params(Activation& activation) {
+    auto& [function, env, args, name] = activation;
+    const Function& f = *function;
     if (args.size() != f.params.size())
       fail(ErrorCode::ArityMismatch, "{} takes {} arguments, {} were given", name, f.params.size(), args.size());
     for (size_t i = 0; i < args.size(); ++i) bind_dims(args[i], param_info(f, i), env.dims);
@@ -47,10 +102,13 @@ class Evaluator {
               func_info());
       env.vars.insert_or_assign(f.params[i].get(), std::move(args[i]));
     }
-    Value result = value(f.body, env);
-    if (f.result != nullptr)
-      require(result, f.result, env.dims, MatchAt::Cast, fmt::format("the result of {}", name), func_info());
-    return result;
+  }
+
+  void require_stack() const {
+    const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+    if (options_->stack_bytes != 0 && stack_begin_ - here > options_->stack_bytes)
+      fail(ErrorCode::ResourceExhausted, "calls are nested too deeply for the evaluator's stack of {} bytes",
+           options_->stack_bytes);
   }
 
   static const StructInfo& param_info(const Function& f, size_t i) {
@@ -80,12 +138,7 @@ class Evaluator {
       for (const auto& arg : args) slots.push_back(arg.slot());
       return callee.get<PackedFuncObject>()->function(PackedArgs(slots, nullptr));
     }
-    const auto* closure = as_closure(callee);
-    if (closure == nullptr) fail(ErrorCode::TypeError, "{} is called, but it is no function", to_text(info_of(callee)));
-    Environment env = closure->captured;
-    if (closure->self != nullptr) env.vars.insert_or_assign(closure->self, callee);
-    return enter(*closure->function, std::move(env), std::move(args),
-                 closure->self != nullptr ? fmt::format("%{}", closure->self->name) : "fn");
+    return enter(closure_activation(callee, std::move(args)));
   }
 
   Value packed_func(const ExternFunc& e) {
@@ -98,7 +151,8 @@ class Evaluator {
     return Value(std::move(found));
   }
 
-  Value value(const Expr& e, Environment& env) {
+  // `tail`: the value is the result of the function at hand, so that a call may be left to `enter` in tail_call_.
+  Value value(const Expr& e, Environment& env, bool tail = false) {
     switch (e->kind) {
       case ExprKind::Constant:
         return to_value(as<Constant>(e)->data);
@@ -120,7 +174,7 @@ class Evaluator {
       case ExprKind::Seq: {
         // Variables of the sequence leave scope with it.
         Environment inner = env;
-        return sequence(*as<Seq>(e), inner);
+        return sequence(*as<Seq>(e), inner, tail);
       }
       case ExprKind::PrimValue:
         return std::visit(
@@ -146,12 +200,12 @@ class Evaluator {
         if (condition.kind() != Kind::Scalar || condition.slot().dtype != DType::Bool)
           fail(ErrorCode::TypeError, "the condition of an if is {}, expected Tensor[(), bool]",
                to_text(info_of(condition)));
-        return value(condition.slot().as<uint8_t>() != 0 ? branch.then_branch : branch.else_branch, env);
+        return value(condition.slot().as<uint8_t>() != 0 ? branch.then_branch : branch.else_branch, env, tail);
       }
       case ExprKind::ExternFunc:
         return packed_func(*as<ExternFunc>(e));
       case ExprKind::Call:
-        return call(*as<Call>(e), env);
+        return call(*as<Call>(e), env, tail);
       case ExprKind::Shape:
         return shape(*as<Shape>(e), env, false);
       case ExprKind::TupleGetItem: {
@@ -182,9 +236,20 @@ class Evaluator {
     return Value(make_shape(nullptr, dims));
   }
 
-  Value sequence(const Seq& seq, Environment& env) {
+  // The binding whose value is that of the whole sequence.
+  static const Binding* last_binding(const Seq& seq) {
+    const auto* result = as<Var>(seq.body);
+    if (result == nullptr || seq.blocks.empty() || seq.blocks.back().bindings.empty()) return nullptr;
+    const Binding& last = seq.blocks.back().bindings.back();
+    const bool plain = last.var.get() == result && last.cast == nullptr && last.var->annotation == nullptr;
+    return plain && as<Function>(last.value) == nullptr ? &last : nullptr;
+  }
+
+  Value sequence(const Seq& seq, Environment& env, bool tail = false) {
+    const Binding* last = tail ? last_binding(seq) : nullptr;
     for (const auto& block : seq.blocks)
       for (const auto& binding : block.bindings) {
+        if (&binding == last) return value(binding.value, env, true);
         Value bound =
             as<Function>(binding.value) != nullptr
                 ? make_closure(std::static_pointer_cast<const Function>(binding.value), env, binding.var.get())
@@ -198,7 +263,7 @@ class Evaluator {
         }
         if (binding.var != nullptr) env.vars.insert_or_assign(binding.var.get(), std::move(bound));
       }
-    return value(seq.body, env);
+    return value(seq.body, env, tail);
   }
 
   std::vector<Value> values(std::span<const Expr> exprs, Environment& env) {
@@ -207,13 +272,22 @@ class Evaluator {
     return result;
   }
 
-  Value call(const Call& e, Environment& env) {
+  Value call(const Call& e, Environment& env, bool tail) {
     if (const auto* op = as<OpExpr>(e.callee)) return call_operator(e, *op->op, env);
-    if (const auto* global = as<GlobalVar>(e.callee)) return call_global(global->name, values(e.args, env));
+    if (const auto* global = as<GlobalVar>(e.callee))
+      return enter_now_or_later(global_activation(global->name, values(e.args, env)), tail);
     const Value callee = value(e.callee, env);
-    Value result = call_value(callee, values(e.args, env));
-    if (callee.kind() == Kind::PackedFunc) check_claim(result, e, env);
+    std::vector<Value> args = values(e.args, env);
+    if (callee.kind() != Kind::PackedFunc) return enter_now_or_later(closure_activation(callee, std::move(args)), tail);
+    Value result = call_value(callee, std::move(args));
+    check_claim(result, e, env);
     return result;
+  }
+
+  Value enter_now_or_later(Activation next, bool tail) {
+    if (!tail) return enter(std::move(next));
+    tail_call_ = std::move(next);
+    return {};
   }
 
   // What a PackedFunc gives is held against the StructInfo that the program claims for it, as far as its variables are
@@ -268,6 +342,8 @@ class Evaluator {
 
   const Module* module_;
   const Options* options_;
+  uintptr_t stack_begin_ = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  std::optional<Activation> tail_call_;
 };
 
 }  // namespace

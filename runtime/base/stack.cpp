@@ -26,6 +26,15 @@ void* run(void* argument) {
 
 }  // namespace
 
+bool may_have_stack(size_t bytes) {
+  try {
+    run_with_stack(bytes, [] {});
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 void run_with_stack(size_t bytes, const std::function<void()>& body) {
   Task task{&body, nullptr};
   pthread_attr_t attributes;

@@ -9,4 +9,7 @@ namespace ingot {
 // OutOfMemory where the system gives no such thread.
 void run_with_stack(size_t bytes, const std::function<void()>& body);
 
+// Does the system give a thread with such a stack?
+bool may_have_stack(size_t bytes);
+
 }  // namespace ingot
