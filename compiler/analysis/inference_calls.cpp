@@ -123,6 +123,13 @@ Expr Inference::call_function(const Call& e, Expr callee, std::vector<Expr> args
     return finish(unknown());
   }
   require_pure(func->pure, span, name);
+  if (const auto found = global != nullptr ? globals_.find(global->name) : globals_.end();
+      found != globals_.end() && found->second.definition.prim_func != nullptr) {
+    diagnostics_->error(ErrorCode::Unsupported, span,
+                        fmt::format("{} is a prim_func, which writes its arguments", name),
+                        "call it on fresh results: call_tir(" + name + ", (...), Tensor[...])");
+    return finish(unknown());
+  }
   if (!func->has_params) return finish(in_scope(func->result, scope_.mark()));
   if (func->fields.size() != args.size()) {
     diagnostics_->error(ErrorCode::ArityMismatch, span,

@@ -309,6 +309,7 @@ class Evaluator {
     std::vector<Value> args;
     for (const auto& arg : e.args)
       args.push_back(as<Shape>(arg) != nullptr ? shape(*as<Shape>(arg), env, true) : value(arg, env));
+    if (op.name == "call_dps_packed") return call_dps_packed(e, env);
     if (op.name == "call_builtin") return call_builtin(std::get<std::string>(e.attrs.at("name")), args);
     return apply_operator(
         e, op, args, [&](const Expr& composite) { return value(composite, env); }, call_builtin);
@@ -332,12 +333,35 @@ class Evaluator {
       scalars.assign(dims.begin(), dims.end());
     }
     std::vector<StructInfo> outputs;
-    for (const auto& info : e.info_args)
-      outputs.push_back(substitute(info, [&](const SymVar& var) -> std::optional<PrimExpr> {
-        const auto found = env.dims.find(var.get());
-        return found == env.dims.end() ? std::nullopt : std::optional<PrimExpr>(found->second);
-      }));
+    for (const auto& info : e.info_args) outputs.push_back(concrete(info, env));
     return apply_prim_func(definition->prim_func, inputs, scalars, outputs);
+  }
+
+  static StructInfo concrete(const StructInfo& info, const Environment& env) {
+    return substitute(info, [&](const SymVar& var) -> std::optional<PrimExpr> {
+      const auto found = env.dims.find(var.get());
+      return found == env.dims.end() ? std::nullopt : std::optional<PrimExpr>(found->second);
+    });
+  }
+
+  Value call_dps_packed(const Call& e, Environment& env) {
+    const Value callee = value(e.args.at(0), env);
+    const Value given = value(e.args.at(1), env);
+    std::vector<Value> args, outputs;
+    for (const Slot& field : given.get<TupleObject>()->fields()) args.push_back(Value::copy_of(field));
+    const bool tuple = e.info_args.size() != 1 || e.info_args[0]->kind == InfoKind::Tuple;
+    const bool stated_as_one = e.info_args.size() == 1 && tuple;
+    for (const auto& info : stated_as_one ? e.info_args[0]->fields : e.info_args) {
+      std::vector<int64_t> dims;
+      const StructInfo known = concrete(info, env);
+      for (const auto& dim : *known->dims) dims.push_back(dim_value(dim, {}));
+      const auto data = make_tensor(nullptr, info->dtype, dims);
+      std::fill_n(data->data, data->bytes, std::byte{0});
+      outputs.push_back(to_value(data));
+      args.push_back(Value::copy_of(outputs.back().slot()));
+    }
+    call_value(callee, std::move(args));
+    return tuple ? Value(ingot::make_tuple(nullptr, outputs)) : std::move(outputs[0]);
   }
 
   const Module* module_;

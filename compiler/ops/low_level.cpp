@@ -26,6 +26,21 @@ StructInfo infer_call_tir(const CallSite& call) {
   return infer_outputs(call);
 }
 
+StructInfo infer_call_dps_packed(const CallSite& call) {
+  if (as<ExternFunc>(call.arg(0)) == nullptr)
+    call.fail(ErrorCode::TypeError, "the first argument must be the name of a PackedFunc");
+  if (call.info(1)->kind != InfoKind::Tuple)
+    call.fail(ErrorCode::TypeError, "the arguments are {}, expected a tuple; write one as (%x,)",
+              to_text(call.info(1)));
+  const StructInfo result = infer_outputs(call);
+  const auto& outputs = result->kind == InfoKind::Tuple ? result->fields : std::vector<StructInfo>{result};
+  for (const auto& output : outputs)
+    if (output->kind != InfoKind::Tensor || !output->dims || output->dtype == DType::None || output->dims->empty())
+      call.fail(ErrorCode::TypeError, "a result must be a tensor of known dtype, rank above 0 and dimensions, not {}",
+                to_text(output));
+  return result;
+}
+
 // As infer_outputs, but nothing is known of the result where no StructInfo is given.
 StructInfo infer_stated(const CallSite& call) { return call.info_args().empty() ? object_info() : infer_outputs(call); }
 

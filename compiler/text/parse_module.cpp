@@ -122,7 +122,7 @@ Parser::Signature Parser::signature() {
   expect(")", "after the parameters of a function");
   while (true) {
     if (accept("->")) {
-      result.result = type();
+      result.result = annotation();
     } else if (accept_word("where")) {
       do {
         if (peek().kind != TokenKind::Identifier)

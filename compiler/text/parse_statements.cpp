@@ -128,7 +128,7 @@ void Parser::let(Block& block, bool dataflow) {
   const std::string name = local_name("behind 'let'");
   const ir::Span name_span = span_from(defines);
   StructInfo annotation;
-  if (accept(":") && !accept_word("_")) annotation = type();
+  if (accept(":") && !accept_word("_")) annotation = this->annotation();
   expect("=", "in a let");
   const bool in_dataflow = dataflow && !outputs_[defines];
   const auto var = new_var(name, annotation, in_dataflow, name_span);

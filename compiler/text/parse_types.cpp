@@ -195,7 +195,7 @@ StructInfo Parser::tensor_type(std::string_view closing) {
       take();
       std::vector<PrimExpr> values;
       while (!at(end)) {
-        values.push_back(accept("?") ? PrimExpr(make_sym_var("d")) : prim_expr());
+        values.push_back(accept("?") ? unknown_dim() : prim_expr());
         if (!accept(",")) break;
       }
       expect(end, "after the dimensions");
@@ -220,7 +220,7 @@ StructInfo Parser::tensor_type(std::string_view closing) {
         take();
       } else {
         if (!listed) listed.emplace();
-        listed->push_back(accept("?") ? PrimExpr(make_sym_var("d")) : prim_expr(5));
+        listed->push_back(accept("?") ? unknown_dim() : prim_expr(5));
       }
     }
     if (!accept(",")) break;
@@ -296,10 +296,21 @@ StructInfo Parser::function_type(bool pure) {
   return func_info(std::move(params), std::move(result), pure);
 }
 
+// `?` binds a variable without a name in parameters and casts; elsewhere it says nothing of the dimension.
+PrimExpr Parser::unknown_dim() {
+  const SymVar var = make_sym_var("d");
+  unknown_dims_.insert(var);
+  return PrimExpr(var);
+}
+
+StructInfo Parser::annotation() {
+  return erase_vars(type(), [this](const SymVar& var) { return !unknown_dims_.contains(var); });
+}
+
 std::vector<PrimExpr> Parser::dims() {
   std::vector<PrimExpr> values;
   while (!at(")")) {
-    values.push_back(accept("?") ? PrimExpr(make_sym_var("d")) : prim_expr());
+    values.push_back(accept("?") ? unknown_dim() : prim_expr());
     if (!accept(",")) break;
   }
   expect(")", "after the dimensions");

@@ -1,4 +1,5 @@
 #pragma once
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -84,7 +85,9 @@ class Parser {
   uint32_t rank();
   StructInfo prim_type(std::string_view closing);
   StructInfo function_type(bool pure);
-  std::vector<PrimExpr> dims();  // from behind `(` to behind `)`
+  std::vector<PrimExpr> dims();
+  PrimExpr unknown_dim();
+  StructInfo annotation();  // of a let or a result  // from behind `(` to behind `)`
   PrimExpr prim_expr(int least = 0);
   PrimExpr prim_unary();
   PrimExpr prim_primary();
@@ -153,6 +156,7 @@ class Parser {
   Scopes<ir::VarRef> vars_;
   std::unordered_set<const ir::Var*> beside_operators_;  // %add leaves add(...) to the operator; a local add hides it
   Scopes<SymEntry> sym_vars_;
+  std::set<SymVar> unknown_dims_;  // written as `?`
 
   friend class LineMode;
 };

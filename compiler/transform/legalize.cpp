@@ -1,3 +1,4 @@
+#include "compiler/ops/call.h"
 #include "compiler/ops/op_func.h"
 #include "compiler/ops/ops.h"
 #include "compiler/transform/prim_func_table.h"
@@ -83,6 +84,7 @@ class Legalizer {
 
   Expr operation(const Expr& e, const Call& call, const Op& op) {
     if (op.name == "call_tir") return call_tir(e, call);
+    if (op.name == "call_dps_packed") return call_dps_packed(call);
     if (is_low_level(op.name)) return e;
     std::vector<StructInfo> infos;
     for (const auto& arg : call.args) infos.push_back(arg->info);
@@ -140,6 +142,26 @@ class Legalizer {
     args[1] = typed(std::make_shared<Tuple>(std::move(inputs), call.span), tuple_info(std::move(infos)));
     return typed(std::make_shared<Call>(call.callee, std::move(args), call.attrs, call.info_args, call.span),
                  call.info);
+  }
+
+  // The results begin as zeros, which the PackedFunc writes.
+  Expr call_dps_packed(const Call& call) {
+    std::vector<Expr> args;
+    for (uint32_t i = 0; i < call.args[1]->info->fields.size(); ++i) args.push_back(field(call.args[1], i));
+    std::vector<Expr> outputs;
+    std::vector<uint32_t> writes;
+    for (const auto& info : ops::results_of(call.info)) {
+      const Expr zeros = ops::make_call("zeros", {ops::make_shape(*info->dims)}, {{"dtype", info->dtype}});
+      outputs.push_back(bind(composed(zeros, call.span)));
+      writes.push_back(static_cast<uint32_t>(args.size()));
+      args.push_back(outputs.back());
+    }
+    const auto& name = as<ExternFunc>(call.args[0])->name;
+    args.insert(args.begin(), typed(std::make_shared<ExternFunc>(name, std::vector<StructInfo>{}, writes, call.span),
+                                    packed_func_info(object_info())));
+    bind(typed(low_level("call_pure_packed", std::move(args), {}, {object_info()}, call.span), object_info()));
+    if (call.info->kind != InfoKind::Tuple) return outputs[0];
+    return typed(std::make_shared<Tuple>(std::move(outputs), call.span), call.info);
   }
 
   std::vector<Expr> tensor_args(const Call& call) {
