@@ -51,6 +51,28 @@ int64_t block_of(int64_t extent) {
   return 0;
 }
 
+// So many rows are added up before their sum goes to the results: these are read and written less often, and memory is
+// read in several places at once.
+int64_t rows_together(int64_t count) {
+  for (const int64_t rows : {4, 2})
+    if (count % rows == 0) return rows;
+  return 1;
+}
+
+// The fold of `rows` values at a time, the index of the first being `rows` times the variable.
+NestStore of_rows(const NestStore& store, const tir::Fold& fold, const SymVar& var, int64_t rows) {
+  std::vector<NestExprRef> parts;
+  for (int64_t i = 0; i < rows; ++i) parts.push_back(replaced(fold.value, var, PrimExpr(var) * rows + i));
+  const auto joined = [&](NestExprRef a, NestExprRef b) {
+    NestExpr made{store.value->op, store.value->dtype};
+    made.operands = {std::move(a), std::move(b)};
+    return std::make_shared<const NestExpr>(std::move(made));
+  };
+  for (; parts.size() > 1; parts.resize(parts.size() / 2))
+    for (size_t i = 0; i < parts.size() / 2; ++i) parts[i] = joined(parts[2 * i], parts[2 * i + 1]);
+  return {store.place, joined(store.value->operands[fold.swapped ? 1 : 0], parts[0])};
+}
+
 std::optional<std::vector<NestStmt>> interchanged(const NestLoop& loop) {
   if (loop.body.size() != 2 || !loop.owned.empty() || loop.kind == tir::LoopKind::Reduce) return std::nullopt;
   const auto* init = std::get_if<NestStore>(&loop.body[0].node);
@@ -84,8 +106,10 @@ std::optional<std::vector<NestStmt>> interchanged(const NestLoop& loop) {
   const bool whole = block == *extent;
   const auto at = [&](const SymVar& var) { return whole ? PrimExpr(var) : PrimExpr(blocks) * block + PrimExpr(var); };
   NestLoop start{first, block, tir::LoopKind::Serial, {{replaced(*init, loop.var, at(first))}}, {}};
-  NestLoop row{second, block, tir::LoopKind::Serial, {{replaced(*sum, loop.var, at(second))}}, {}};
-  NestLoop rows{over->var, over->extent, tir::LoopKind::Serial, {{std::move(row)}}, {}};
+  const int64_t together = rows_together(*count);
+  const NestStore added = together == 1 ? *sum : of_rows(*sum, *fold, over->var, together);
+  NestLoop row{second, block, tir::LoopKind::Serial, {{replaced(added, loop.var, at(second))}}, {}};
+  NestLoop rows{over->var, *count / together, tir::LoopKind::Serial, {{std::move(row)}}, {}};
   std::vector<NestStmt> both;
   both.push_back({std::move(start)});
   both.push_back({std::move(rows)});

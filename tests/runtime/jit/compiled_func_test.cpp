@@ -142,7 +142,7 @@ TEST(CompiledFunc, TransposesInTilesAndAtTheirBorders) {
 TEST(CompiledFunc, SumsOverEachAxis) {
   for (const Cpu cpu : machines())
     for (const char* at : {"A[i, j, k]", "A[i, k, j]", "A[k, i, j]"})
-      for (const int64_t n : {5, 40})
+      for (const int64_t n : {5, 33, 34, 40})
         expect_same(
             "prim_func @f(A: Buffer[(n, n, n), int32], B: Buffer[(n, n), int32]) { for i in n parallel { for j in n { "
             "B[i, j] = 3i32; for k in n reduce { B[i, j] = B[i, j] + " +
