@@ -42,17 +42,12 @@ Meaning define_softmax(const CallSite& call) {
   f.compute(powers, [&](const Indices& i) { return apply(ExprOp::Exp, shifted(i)); });
   f.reduce(total, ExprOp::Add, element(wide, 0.0), along.reduced(dims),
            [&](const Indices& i, const Indices& k) { return f.load(powers, along.join(i, k)); });
+  // One division for each sum: the elements are multiplied.
+  const auto scale = f.builder().temporary("scale", wide, along.kept(dims));
+  f.compute(scale, [&](const Indices& i) { return element(wide, 1.0) / f.load(total, i); });
   f.compute(f.out(),
-            [&](const Indices& i) { return cast(dtype, f.load(powers, i) / f.load(total, along.project(i))); });
+            [&](const Indices& i) { return cast(dtype, f.load(powers, i) * f.load(scale, along.project(i))); });
   return f.finish();
-}
-
-std::optional<KernelCall> softmax_kernel(const CallSite& call) {
-  KernelCall kernel;
-  kernel.contract = Contract::softmax;
-  kernel.inputs = 1;
-  kernel.set("axis", call.axis("axis", operand(call, 0).rank()));
-  return kernel;
 }
 
 }  // namespace ingot::ops

@@ -70,7 +70,7 @@ def @main(%x: Tensor[(n, 1, 4, 4), float32], %w: Tensor[(2, 1, 1, 1), float32], 
   let %t_1 = batch_flatten(%t);
   let %t_2 = zeros(shape=(32, 3));
   let %m = call_kernel(%t_1, %t_2, Constant([1.0, 2.0, 3.0], (3,), float32), Tensor[(n, 3), float32], kernel="matmul");
-  let %t_3 = call_kernel(%m, Tensor[(n, 3), float32], kernel="softmax");
+  let %t_3 = softmax(%m);
   %t_3
 }
 )");
