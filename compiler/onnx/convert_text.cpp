@@ -5,7 +5,6 @@
 #include "runtime/base/error.h"
 
 namespace ingot::onnx_import {
-namespace {
 
 Typed string_tensor(GraphBuilder& b, const std::vector<std::string>& list) {
   onnx::TensorProto tensor;
@@ -14,8 +13,6 @@ Typed string_tensor(GraphBuilder& b, const std::vector<std::string>& list) {
   for (const auto& text : list) tensor.add_string_data(text);
   return b.constant(read_tensor(tensor));
 }
-
-}  // namespace
 
 Results convert_string_normalizer(const Node& node) {
   auto& b = node.builder();
