@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "compiler/onnx/graph_builder.h"
 #include "compiler/ops/ops.h"
 #include "runtime/base/error.h"
@@ -8,6 +10,8 @@ namespace {
 
 // Loops nested deeper than this begin with what a loop forgets anyway, so that bodies are not built over and over.
 constexpr size_t kPreciseLoops = 3;
+// What follows an if may be built twice for each of these; behind more of them, ranks are only known at run time.
+constexpr size_t kMaxRests = 16;
 
 StructInfo forget_dims(const StructInfo& info) {
   if (info == nullptr || info->kind != InfoKind::Tensor || !info->rank || *info->rank == 0) return info;
@@ -18,6 +22,22 @@ std::vector<StructInfo> infos_of(std::span<const Typed> values) {
   std::vector<StructInfo> infos;
   for (const auto& value : values) infos.push_back(value.info);
   return infos;
+}
+
+struct Deeper {
+  explicit Deeper(size_t& depth) : depth_(depth) { ++depth_; }
+  ~Deeper() { --depth_; }
+
+ private:
+  size_t& depth_;
+};
+
+bool ranks_differ(std::span<const Typed> a, std::span<const Typed> b) {
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+    if (a[i].is_tensor() && b[i].is_tensor() && a[i].info->rank && b[i].info->rank &&
+        a[i].info->rank != b[i].info->rank)
+      return true;
+  return false;
 }
 
 }  // namespace
@@ -45,8 +65,59 @@ ir::Expr GraphBuilder::sequence(Body body, ir::Expr result) const {
   return std::make_shared<ir::Seq>(std::move(blocks), std::move(result), span_);
 }
 
+GraphBuilder::Body GraphBuilder::collect_one(const Branch& inner, std::optional<Error>& error) {
+  try {
+    return collect(inner);
+  } catch (const Error& caught) {
+    if (caught.code() != ErrorCode::ShapeMismatch && caught.code() != ErrorCode::IndexOutOfRange) throw;
+    error = caught;
+    return {};
+  }
+}
+
+// Both bodies, one of which may be nothing but the error that it would raise.
+std::array<GraphBuilder::Body, 2> GraphBuilder::collect_both(const Branch& if_true, const Branch& if_false) {
+  std::optional<Error> errors[2];
+  std::array<Body, 2> bodies = {collect_one(if_true, errors[0]), collect_one(if_false, errors[1])};
+  if (errors[0] && errors[1]) throw *errors[0];
+  for (size_t i = 0; i < 2; ++i)
+    if (errors[i]) bodies[i] = collect([&] { return raise(errors[i]->what(), bodies[1 - i].results); });
+  return bodies;
+}
+
 std::vector<Typed> GraphBuilder::branch(const Typed& condition, const Branch& if_true, const Branch& if_false) {
-  Body bodies[2] = {collect(if_true), collect(if_false)};
+  const Rest rest = std::exchange(rest_, nullptr);
+  std::array<Body, 2> bodies = collect_both(if_true, if_false);
+  if (!rest || !ranks_differ(bodies[0].results, bodies[1].results) || rests_ == kMaxRests)
+    return join(condition, std::move(bodies));
+  ++rests_;
+  const auto then_rest = [&](size_t i) {
+    return [this, &rest, &body = bodies[i]] {
+      bindings_ = std::move(body.bindings);
+      return rest(std::move(body.results));
+    };
+  };
+  rest_results_ = join(condition, collect_both(then_rest(0), then_rest(1)));
+  return {};
+}
+
+std::optional<std::vector<Typed>> GraphBuilder::take_rest() {
+  rest_ = nullptr;
+  return std::exchange(rest_results_, std::nullopt);
+}
+
+std::vector<Typed> GraphBuilder::raise(const std::string& text, std::span<const Typed> like) {
+  std::vector<Typed> results;
+  for (const auto& value : like) {
+    Typed result = builtin("raise", {this->text(text)}, forget_dims(value.info));
+    result.element = value.element;
+    result.content = value.content;
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+std::vector<Typed> GraphBuilder::join(const Typed& condition, std::array<Body, 2> bodies) {
   const size_t count = bodies[0].results.size();
   if (bodies[1].results.size() != count)
     fail(ErrorCode::InvalidArgument, "the branches give {} and {} values", count, bodies[1].results.size());
@@ -80,7 +151,7 @@ std::vector<Typed> GraphBuilder::branch(const Typed& condition, const Branch& if
 }
 
 std::vector<Typed> GraphBuilder::loop(const Loop& loop) {
-  ++loop_depth_;
+  const Deeper deeper(loop_depth_);
   const size_t carried = loop.carried.size();
   std::vector<StructInfo> infos, elements;
   for (const auto& value : loop.carried) {
@@ -159,10 +230,9 @@ std::vector<Typed> GraphBuilder::loop(const Loop& loop) {
     body = sequence(std::move(head), result);
     break;
   }
-  --loop_depth_;
   bindings_.push_back({self,
                        std::make_shared<ir::Function>(std::move(params), std::move(body), tuple_info(result_infos),
-                                                      true, ir::Attrs{{"force_pure", true}}, span_),
+                                                      true, ir::Attrs{}, span_),
                        nullptr, span_});
   std::vector<ir::Expr> args = {scalar(DType::Int64, 0).expr,
                                 loop.condition ? loop.condition->expr : scalar(DType::Bool, 1).expr};

@@ -29,78 +29,13 @@ Typed element_at(GraphBuilder& b, const Typed& sequence, const Typed& position) 
 
 }  // namespace
 
-namespace {
-
-struct Probed {};
-
-// Ifs inside of ifs that are looked at again where all of their branches are wrong.
-constexpr size_t kMostProbes = 4;
-
-size_t count(std::string_view text, std::string_view word) {
-  size_t times = 0;
-  for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + word.size())) ++times;
-  return times;
-}
-
-// What a branch would give, without its bindings.
-std::vector<Typed> probe(const Node& node, std::string_view name) {
-  std::vector<Typed> results;
-  try {
-    node.builder().branch(
-        node.input(0),
-        [&]() -> std::vector<Typed> {
-          results = node.subgraph(name, {});
-          throw Probed();
-        },
-        [] { return std::vector<Typed>(); });
-  } catch (const Probed&) {
-  }
-  return results;
-}
-
-// Values of a branch that cannot be right for these shapes: they raise the error where the branch is taken.
-std::vector<Typed> failing(GraphBuilder& b, std::span<const Typed> like, const std::string& text) {
-  std::vector<Typed> results;
-  for (const auto& value : like) {
-    const auto callee =
-        std::make_shared<ir::ExternFunc>("ingot.fail", std::vector<StructInfo>{}, std::vector<uint32_t>{}, b.span());
-    const Typed call{std::make_shared<ir::Call>(callee, std::vector{b.text(text).expr}, ir::Attrs{},
-                                                std::vector<StructInfo>{}, b.span()),
-                     object_info()};
-    Typed result = b.match(call, forget(value.info));
-    result.element = value.element;
-    results.push_back(std::move(result));
-  }
-  return results;
-}
-
-}  // namespace
-
-// A branch that does not fit the shapes which are known is an error only where it is taken: exporters select between
-// whole networks by a condition that is an input.
 Results convert_if(const Node& node) {
   auto& b = node.builder();
   if (const auto known = known_integers(node.input(0)); known && known->size() == 1)
     return node.subgraph(known->front() != 0 ? "then_branch" : "else_branch", {});
-  const Typed condition = flag_of(b, node.input(0));
-  const auto branch = [&](std::string_view name) { return [&, name] { return node.subgraph(name, {}); }; };
-  try {
-    return b.branch(condition, branch("then_branch"), branch("else_branch"));
-  } catch (const Error& error) {
-    const std::string text = error.what();
-    if (error.code() != ErrorCode::ShapeMismatch || count(text, "(If)") >= kMostProbes) throw;
-    std::vector<Typed> good;
-    bool then_is_good = true;
-    try {
-      good = probe(node, "then_branch");
-    } catch (const Error&) {
-      then_is_good = false;
-      good = probe(node, "else_branch");
-    }
-    const auto bad = [&] { return failing(b, good, text); };
-    return then_is_good ? b.branch(condition, branch("then_branch"), bad)
-                        : b.branch(condition, bad, branch("else_branch"));
-  }
+  return b.branch(
+      flag_of(b, node.input(0)), [&] { return node.subgraph("then_branch", {}); },
+      [&] { return node.subgraph("else_branch", {}); });
 }
 
 Results convert_loop(const Node& node) {

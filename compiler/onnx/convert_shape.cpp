@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "compiler/onnx/conversions.h"
+#include "compiler/onnx/known_elements.h"
 #include "compiler/onnx/tensor.h"
 #include "compiler/ops/operands.h"
 #include "compiler/ops/ops.h"
@@ -86,7 +87,9 @@ Results convert_reshape(const Node& node) {
   const ir::Expr args[] = {x.expr, wanted.expr};
   const StructInfo infos[] = {x.info, wanted.info};
   const ir::Attrs attrs = {{"allowzero", allowzero}};
-  return {with_values(x, b.reshape(x, *op.infer(ir::CallSite(op, args, infos, attrs, {}))->dims))};
+  Typed result = b.reshape(x, *op.infer(ir::CallSite(op, args, infos, attrs, {}))->dims);
+  if (auto elements = known_elements(x)) return {with_elements(b, std::move(result), *std::move(elements))};
+  return {with_values(x, std::move(result))};
 }
 
 Results convert_flatten(const Node& node) {
@@ -99,12 +102,14 @@ Results convert_flatten(const Node& node) {
 Results convert_transpose(const Node& node) {
   auto& b = node.builder();
   Typed x = node.input(0);
+  const auto perm = node.integers("perm");
+  if (perm && x.is_tensor() && !x.info->rank) x = b.match(x, of_rank(x, perm->size()));
   ir::Attrs attrs;
-  if (auto perm = node.integers("perm")) {
-    if (x.is_tensor() && !x.info->rank) x = b.match(x, of_rank(x, perm->size()));
-    attrs["axes"] = *std::move(perm);
-  }
-  return {b.call("transpose", {x}, std::move(attrs))};
+  if (perm) attrs["axes"] = *perm;
+  return {with_elements_of(b, x, b.call("transpose", {x}, std::move(attrs)), [&](auto to, auto at) {
+    for (size_t d = 0; d < to.size(); ++d)
+      at[perm ? static_cast<size_t>(node.axis((*perm)[d], to.size())) : to.size() - 1 - d] = to[d];
+  })};
 }
 
 Results convert_concat(const Node& node) {
@@ -231,7 +236,7 @@ Results convert_pad(const Node& node) {
       const auto extent = x.dim(d).as_const();
       const int64_t most = std::max(width[2 * d], width[2 * d + 1]);
       if (mode != "constant") simple = simple && std::min(width[2 * d], width[2 * d + 1]) >= 0;
-      if (mode == "reflect") simple = simple && extent && most < *extent;
+      if (mode == "reflect" && extent) simple = simple && most < *extent;
     }
     if (simple) {
       const ir::Attrs attrs = {{"pad_width", width}, {"pad_mode", mode}, {"pad_value", value}};
@@ -284,18 +289,19 @@ Results convert_slice(const Node& node) {
     for (size_t d = 0; d < begin.size(); ++d) along.push_back(static_cast<int64_t>(d));
   for (auto& axis : along) axis = node.axis(axis, x.rank());
   Typed result = b.call("strided_slice", {x}, {{"begin", begin}, {"end", end}, {"strides", stride}, {"axes", along}});
-  if (const auto values = x.info->rank == 1u ? known_values(x) : std::nullopt; values && begin.size() == 1) {
-    // The op has computed the count; places are those of NumPy's slices.
-    const auto extent = static_cast<int64_t>(values->size());
-    const int64_t low = stride[0] > 0 ? 0 : -1, high = stride[0] > 0 ? extent : extent - 1;
-    int64_t at = begin[0] == std::numeric_limits<int64_t>::min() ? low : begin[0] < 0 ? begin[0] + extent : begin[0];
-    at = std::clamp(at, low, high);
-    Dims part;
-    const auto count = result.dim(0).as_const();
-    for (int64_t i = 0; count && i < *count; ++i) part.push_back((*values)[static_cast<size_t>(at + i * stride[0])]);
-    if (count) return {b.tensor_of(std::move(part), 1, x.dtype())};
-  }
-  return {result};
+  // The places are those of NumPy's slices; the operator has computed how many.
+  return {with_elements_of(b, x, result, [&](auto to, auto at) {
+    std::ranges::copy(to, at.begin());
+    for (size_t i = 0; i < along.size(); ++i) {
+      const auto d = static_cast<size_t>(along[i]);
+      const int64_t extent = *x.dim(d).as_const();
+      const int64_t low = stride[i] > 0 ? 0 : -1, high = stride[i] > 0 ? extent : extent - 1;
+      const int64_t first = begin[i] == std::numeric_limits<int64_t>::min() ? low
+                            : begin[i] < 0                                  ? begin[i] + extent
+                                                                            : begin[i];
+      at[d] = std::clamp(first, low, high) + to[d] * stride[i];
+    }
+  })};
 }
 
 Results convert_split(const Node& node) {

@@ -1,6 +1,8 @@
 #pragma once
+#include <array>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,6 +10,7 @@
 
 #include "compiler/ir/op.h"
 #include "compiler/onnx/typed.h"
+#include "runtime/base/error.h"
 
 namespace ingot::onnx_import {
 
@@ -82,8 +85,15 @@ class GraphBuilder {
   Typed call(std::string_view op, const Typed& x, double y) { return call(op, {x, scalar(x.dtype(), y)}); }
 
   using Branch = std::function<std::vector<Typed>()>;
-  // As many results as each branch gives.
+  // As many results as each branch gives. A branch whose operands never fit one another raises its error where it is
+  // taken, unless neither fits: exporters select whole networks by inputs.
   std::vector<Typed> branch(const Typed& condition, const Branch& if_true, const Branch& if_false);
+  // What follows an if, given its results.
+  using Rest = std::function<std::vector<Typed>(std::vector<Typed> results)>;
+  // Puts the rest into each branch of the next `branch` if its results have different ranks there: what the rest gives
+  // is then in `take_rest`, and that `branch` gives nothing.
+  void offer_rest(Rest rest) { rest_ = std::move(rest); }
+  std::optional<std::vector<Typed>> take_rest();
   // The carried values after the last step, then what was collected.
   std::vector<Typed> loop(const Loop& loop);
 
@@ -99,12 +109,20 @@ class GraphBuilder {
   // What `inner` appends, apart from what is there.
   Body collect(const Branch& inner);
   ir::Expr sequence(Body body, ir::Expr result) const;
+  Body collect_one(const Branch& inner, std::optional<Error>& error);
+  std::array<Body, 2> collect_both(const Branch& if_true, const Branch& if_false);
+  std::vector<Typed> join(const Typed& condition, std::array<Body, 2> bodies);
+  // Results of the given kinds that are never there.
+  std::vector<Typed> raise(const std::string& text, std::span<const Typed> like);
   Body loop_body(const Loop& loop, const std::vector<Typed>& params, const ir::VarRef& self);
 
   ir::Span span_;
   std::string name_hint_;
   std::vector<ir::Binding> bindings_;
   size_t loop_depth_ = 0;
+  Rest rest_;
+  std::optional<std::vector<Typed>> rest_results_;
+  size_t rests_ = 0;
 };
 
 }  // namespace ingot::onnx_import

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "compiler/onnx/conversions.h"
 #include "compiler/onnx/gradient.h"
 #include "compiler/onnx/tensor.h"
 #include "runtime/base/error.h"
@@ -14,8 +15,8 @@ constexpr int64_t kNewestOpset = 28;
 // Graphs inside of graphs; each is a few expressions deep in the program.
 constexpr size_t kMaxGraphDepth = 200;
 constexpr size_t kMaxFunctionDepth = 100;
-// Calls of functions and bodies of loops are converted several times: in all at most so many nodes, and so many times
-// as many as the file has.
+// Calls of functions, bodies of loops and what follows an if may be converted several times: in all at most so many
+// nodes, and so many times as many as the file has.
 constexpr size_t kMaxNodes = 200'000, kMaxUnfolding = 10;
 
 // The one operator that speaks of other nodes of the graph instead of values.
@@ -128,47 +129,59 @@ void GraphImporter::initializers(const onnx::GraphProto& graph) {
 
 std::vector<Typed> GraphImporter::run(const onnx::GraphProto& graph) {
   scopes_.back().graph = &graph;
-  nodes(graph.node());
-  std::vector<Typed> outputs;
-  for (const auto& output : graph.output()) outputs.push_back(value(output.name()));
-  return outputs;
+  return walk(graph.node(), 0, [&] {
+    std::vector<Typed> outputs;
+    for (const auto& output : graph.output()) outputs.push_back(value(output.name()));
+    return outputs;
+  });
 }
 
 std::vector<Typed> GraphImporter::convert(const onnx::GraphProto& graph, std::span<const Typed> inputs) {
   if (static_cast<size_t>(graph.input_size()) > inputs.size())
     fail(ErrorCode::ArityMismatch, "graph '{}' has {} inputs, {} are given", graph.name(), graph.input_size(),
          inputs.size());
-  scopes_.emplace_back();
-  try {
+  Scope scope;
+  scope.graph = &graph;
+  return in_scope(std::move(scope), [&] {
     for (int i = 0; i < graph.input_size(); ++i)
       define(graph.input(i).name(), refined(graph.input(i).name(), inputs[static_cast<size_t>(i)]));
     initializers(graph);
-    auto outputs = run(graph);
+    return run(graph);
+  });
+}
+
+std::vector<Typed> GraphImporter::in_scope(Scope scope, const Outputs& body) {
+  scopes_.push_back(std::move(scope));
+  try {
+    auto results = body();
     scopes_.pop_back();
-    return outputs;
+    return results;
   } catch (...) {
     scopes_.pop_back();
     throw;
   }
 }
 
-void GraphImporter::nodes(const Nodes& nodes) {
+std::vector<Typed> GraphImporter::walk(const Nodes& nodes, int first, const Outputs& outputs) {
   scopes_.back().nodes = &nodes;
-  for (int i = 0; i < nodes.size(); ++i) node(nodes[i], i);
+  for (int i = first; i < nodes.size(); ++i)
+    if (auto rest = node(nodes[i], i, [&, i] { return walk(nodes, i + 1, outputs); })) return *std::move(rest);
+  return outputs();
 }
 
-void GraphImporter::node(const onnx::NodeProto& given, int index) {
+std::optional<std::vector<Typed>> GraphImporter::node(const onnx::NodeProto& given, int index, const Outputs& rest) {
   const std::string what = describe(given, index);
   try {
     if (++converted_ > most_nodes_)
-      fail(ErrorCode::Unsupported, "the model's functions and loops unfold to more than {} nodes", most_nodes_);
+      fail(ErrorCode::Unsupported, "the model's functions, loops and branches unfold to more than {} nodes",
+           most_nodes_);
     const bool refers =
         std::ranges::any_of(given.attribute(), [](const auto& a) { return !a.ref_attr_name().empty(); });
     const onnx::NodeProto copy = refers ? resolved(given) : onnx::NodeProto();
     const onnx::NodeProto& proto = refers ? copy : given;
     std::vector<std::optional<Typed>> inputs;
     for (const auto& name : proto.input()) {
-      if (name.empty() || (scopes_.back().function && scopes_.back().missing.contains(name))) {
+      if (name.empty() || (scopes_.back().function && lacks(name))) {
         inputs.push_back(std::nullopt);
       } else {
         inputs.push_back(value(name));
@@ -186,18 +199,25 @@ void GraphImporter::node(const onnx::NodeProto& given, int index) {
     } else if (is_gradient(proto)) {
       results = gradient(proto, index);
     } else {
+      builder_.offer_rest(nullptr);
+      if (conversion == convert_if) {
+        builder_.offer_rest([&](std::vector<Typed> branch) {
+          Scope scope;
+          scope.graph = scopes_.back().graph;
+          scope.function = scopes_.back().function;
+          return in_scope(std::move(scope), [&] {
+            begin();
+            define_outputs(proto, std::move(branch));
+            return rest();
+          });
+        });
+      }
       results = conversion(Node(proto, opset(proto.domain()), std::move(inputs), builder_, *this));
+      if (auto taken = builder_.take_rest()) return taken;
     }
     begin();
-    for (int i = 0; i < proto.output_size(); ++i) {
-      const std::string& name = proto.output(i);
-      if (name.empty()) continue;
-      if (static_cast<size_t>(i) < results.size()) {
-        define(name, refined(name, std::move(results[static_cast<size_t>(i)])));
-      } else {
-        scopes_.back().missing.insert(name);
-      }
-    }
+    define_outputs(proto, std::move(results));
+    return std::nullopt;
   } catch (Error& error) {
     error.add_context(what);
     throw;
@@ -215,6 +235,18 @@ std::vector<Typed> GraphImporter::gradient(const onnx::NodeProto& node, int inde
   }
   return gradients(builder_, *scopes_.back().nodes, index, xs, y,
                    [this](const std::string& name) { return value(name); });
+}
+
+void GraphImporter::define_outputs(const onnx::NodeProto& proto, std::vector<Typed> results) {
+  for (int i = 0; i < proto.output_size(); ++i) {
+    const std::string& name = proto.output(i);
+    if (name.empty()) continue;
+    if (static_cast<size_t>(i) < results.size()) {
+      define(name, refined(name, std::move(results[static_cast<size_t>(i)])));
+    } else {
+      scopes_.back().missing.insert(name);
+    }
+  }
 }
 
 // The attributes of a function's node that refer to those of the function.
@@ -270,12 +302,14 @@ std::vector<Typed> GraphImporter::call_function(const onnx::NodeProto& node, con
     active_functions_.pop_back();
   };
   try {
-    nodes(function.node());
-    std::vector<Typed> outputs;
-    for (const auto& output : function.output()) {
-      if (scopes_.back().missing.contains(output)) break;
-      outputs.push_back(value(output));
-    }
+    auto outputs = walk(function.node(), 0, [&] {
+      std::vector<Typed> values;
+      for (const auto& output : function.output()) {
+        if (lacks(output)) break;
+        values.push_back(value(output));
+      }
+      return values;
+    });
     restore();
     return outputs;
   } catch (Error& error) {
@@ -283,6 +317,10 @@ std::vector<Typed> GraphImporter::call_function(const onnx::NodeProto& node, con
     error.add_context(fmt::format("function '{}'", function.name()));
     throw;
   }
+}
+
+bool GraphImporter::lacks(const std::string& name) const {
+  return std::ranges::any_of(scopes_, [&](const Scope& scope) { return scope.missing.contains(name); });
 }
 
 std::optional<Typed> GraphImporter::find(const std::string& name) const {

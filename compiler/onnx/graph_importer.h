@@ -46,12 +46,20 @@ class GraphImporter final : public Subgraphs {
   void find_missing(const Nodes& nodes, const std::string& where,
                     std::map<std::string, std::vector<std::string>>& missing, size_t depth);
   int64_t opset(std::string_view domain) const;
-  void nodes(const Nodes& nodes);
-  void node(const onnx::NodeProto& proto, int index);
+  using Outputs = std::function<std::vector<Typed>()>;
+  std::vector<Typed> in_scope(Scope scope, const Outputs& body);
+  // The nodes from `first` on, then the outputs. What follows an if whose branches give tensors of different ranks is
+  // built in each branch.
+  std::vector<Typed> walk(const Nodes& nodes, int first, const Outputs& outputs);
+  // What follows, where the node has taken it over.
+  std::optional<std::vector<Typed>> node(const onnx::NodeProto& proto, int index, const Outputs& rest);
+  void define_outputs(const onnx::NodeProto& proto, std::vector<Typed> results);
   std::vector<Typed> call_function(const onnx::NodeProto& node, const onnx::FunctionProto& function,
                                    std::vector<std::optional<Typed>> inputs);
   std::vector<Typed> gradient(const onnx::NodeProto& node, int index);
   onnx::NodeProto resolved(const onnx::NodeProto& node) const;
+  // Is it an output that a node does not give, or an optional input that is not given?
+  bool lacks(const std::string& name) const;
   std::optional<Typed> find(const std::string& name) const;
   Typed value(const std::string& name) const;
   Typed refined(const std::string& name, Typed value);

@@ -1,6 +1,5 @@
 #include "compiler/onnx/import.h"
 
-#include "compiler/ir/visitor.h"
 #include "compiler/onnx/graph_importer.h"
 #include "compiler/onnx/model_file.h"
 #include "compiler/onnx/tensor.h"
@@ -9,15 +8,6 @@
 
 namespace ingot::onnx_import {
 namespace {
-
-// Does a branch raise an error? Nothing else has effects.
-bool may_raise(const ir::Expr& e) {
-  if (const auto* call = ir::as<ir::Call>(e); call != nullptr && ir::as<ir::ExternFunc>(call->callee) != nullptr)
-    return true;
-  bool found = false;
-  ir::for_each_child(e, [&](const ir::Expr& child) { found = found || may_raise(child); });
-  return found;
-}
 
 StructInfo input_info(const onnx::ValueInfoProto& input, const ImportOptions& options, GraphImporter& importer) {
   const auto given = options.shapes.find(input.name());
@@ -60,9 +50,7 @@ ir::Module import_graph(const onnx::ModelProto& model, const ImportOptions& opti
   if (auto bindings = importer.builder().take(); !bindings.empty()) blocks.push_back({false, std::move(bindings)});
   const auto body = std::make_shared<ir::Seq>(std::move(blocks), std::move(result), whole);
   ir::Module module;
-  module.set({"main",
-              std::make_shared<ir::Function>(std::move(params), body, nullptr, true,
-                                             may_raise(body) ? ir::Attrs{{"force_pure", true}} : ir::Attrs{}, whole),
+  module.set({"main", std::make_shared<ir::Function>(std::move(params), body, nullptr, true, ir::Attrs{}, whole),
               nullptr, true, whole});
   return module;
 }

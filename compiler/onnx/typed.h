@@ -21,6 +21,8 @@ struct Typed {
   StructInfo content = {};
   // ONNX's number of the type where it only stores numbers (float8, int4): the dtype is the one they are computed in.
   int32_t stored = 0;
+  // Elements as in `values`, of rank 2 and more, row-major.
+  std::optional<Dims> elements = {};
 
   // The elements, where the value is a constant; null otherwise.
   const TensorObject* constant() const;

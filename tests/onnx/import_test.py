@@ -145,6 +145,51 @@ def shapes(folder):
     check("inspect", "input     x: Tensor[(n, m, 2), float32]" in result[1] and "1 Reshape" in result[1], result)
 
 
+def branches(folder):
+    node = helper.make_node
+    constants = [numpy_helper.from_array(np.array(v, dtype=np.int64), k)
+                 for k, v in (("zero", 0), ("one", 1), ("first", [0]))]
+    # What exporters make of squeeze: the rank behind the if depends on a size.
+    squeeze = [node("Shape", ["x"], ["s"]), node("Gather", ["s", "zero"], ["d"]), node("Equal", ["d", "one"], ["c"]),
+               node("If", ["c"], ["q"],
+                    then_branch=helper.make_graph([node("Squeeze", ["x", "first"], ["t"])], "t", [], [value("t", None)]),
+                    else_branch=helper.make_graph([node("Identity", ["x"], ["e"])], "e", [], [value("e", None)]))]
+    both = model([*squeeze, node("Add", ["q", "q"], ["y"])], [value("x", ("n", "m"))], [value("y", None)], constants)
+    result = tool(folder, both, "run", "--input", "x=1x2xf32=1 2")
+    check("an if whose branch drops a dimension, taken", result[:2] == (0, "2xf32=2 4\n"), result)
+    result = tool(folder, both, "run", "--input", "x=2x2xf32=1 2 3 4")
+    check("an if whose branch drops a dimension, not taken", result[:2] == (0, "2x2xf32=2 4 6 8\n"), result)
+    one = model([*squeeze, node("Transpose", ["q"], ["y"], perm=[1, 0])], [value("x", ("n", "m"))],
+                [value("y", None)], constants)
+    result = tool(folder, one, "run", "--input", "x=2x1xf32=1 2")
+    check("a rank that only one branch fits", result[:2] == (0, "1x2xf32=1 2\n"), result)
+    result = tool(folder, one, "run", "--input", "x=1x2xf32=1 2")
+    check("a rank that does not fit, raised where it is taken", result[0] == 1 and "node #4 (Transpose)" in result[2], result)
+    # Sizes of a branch that is not taken may fit nothing.
+    weight = numpy_helper.from_array(np.ones((1, 1, 3), dtype=np.float32), "w")
+    conv = model([node("If", ["c"], ["y"],
+                       then_branch=helper.make_graph([node("Conv", ["x", "w"], ["t"])], "t", [], [value("t", None)]),
+                       else_branch=helper.make_graph([node("Relu", ["x"], ["e"])], "e", [], [value("e", None)]))],
+                 [value("x", (1, 1, "n")), value("c", (), TensorProto.BOOL)], [value("y", None)], [weight])
+    for given, expected in (("x=1x1x1xf32=1", "1x1x1xf32=1\n"), ("x=1x1x4xf32=1 1 1 1", "1x1x4xf32=1 1 1 1\n")):
+        result = tool(folder, conv, "run", "--input", given, "--input", "c=bool=false")
+        check("a branch that fits no longer", result[:2] == (0, expected), result)
+    result = tool(folder, conv, "run", "--input", "x=1x1x1xf32=1", "--input", "c=bool=true")
+    check("a branch that does not fit, taken", result[0] == 1 and "error[ShapeMismatch]" in result[2], result)
+    result = tool(folder, conv, "run", "--input", "x=1x1x4xf32=1 2 3 4", "--input", "c=bool=true")
+    check("a branch that fits, taken", result[:2] == (0, "1x1x2xf32=6 9\n"), result)
+    # Paddings as exporters lay them out: a matrix that is turned.
+    pad = model([node("Reshape", ["p", "pairs"], ["m"]), node("Slice", ["m", "first", "last", "first", "back"], ["r"]),
+                 node("Transpose", ["r"], ["t"], perm=[1, 0]), node("Reshape", ["t", "flat"], ["w"]),
+                 node("Pad", ["x", "w"], ["z"], mode="reflect"), node("Shape", ["z"], ["y"])], [value("x", (1, "n"))],
+                [value("y", None, TensorProto.INT64)],
+                [numpy_helper.from_array(np.array(v, dtype=np.int64), k)
+                 for k, v in (("p", [0, 0, 2, 0]), ("pairs", [-1, 2]), ("first", [0]), ("last", [9]), ("back", [1]),
+                              ("flat", [-1]))])
+    result = tool(folder, pad, "opt", "--passes=eliminate_dead,legalize")
+    check("paddings are followed through matrices", result[0] == 0 and "builtin" not in result[1], result)
+
+
 def sizes(folder):
     node = helper.make_node
     count = 100_000
@@ -161,7 +206,7 @@ def sizes(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for part in (errors, external, shapes, sizes):
+        for part in (errors, external, shapes, branches, sizes):
             part(folder)
     print(f"{len(failures)} failures")
     return 1 if failures else 0

@@ -136,4 +136,6 @@ Value stack_list(const Args& args) {
 
 Value has_element(const Args& args) { return Value::scalar(DType::Bool, args.has(0)); }
 
+Value raise(const Args& args) { throw Error(ErrorCode::ShapeMismatch, std::string(args.text(0))); }
+
 }  // namespace ingot::vm::builtins

@@ -49,8 +49,8 @@ void check_value(const LinkedFunction& function, const Slot& value, uint32_t che
 
 // tensors.cpp
 void take_plan(Machine& m, Frame& frame, const Slot* registers, std::span<const Register> dims);
-Slot alloc_tensor(const Frame& frame, uint32_t site) noexcept;
-Slot alloc_view(const Frame& frame, const Slot& of, uint32_t site) noexcept;
+Slot alloc_tensor(const Frame& frame, uint32_t site);
+Slot alloc_view(const Frame& frame, const Slot& of, uint32_t site);
 Slot new_tensor(Machine& m, const Frame& frame, uint32_t site);
 Slot new_tensor_dyn(Machine& m, DType dtype, const Slot* registers, std::span<const Register> dims);
 Slot new_view(Machine& m, const Slot& of, const Slot* registers, std::span<const Register> dims);

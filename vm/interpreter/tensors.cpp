@@ -42,9 +42,11 @@ void check_peak(const Machine& m, const LinkedFunction& function, const Function
 
 std::byte* segment_of(const Frame& frame) { return reinterpret_cast<std::byte*>(frame.activation); }
 
-Slot place_tensor(const Frame& frame, uint32_t site) noexcept {
+Slot place_tensor(const Frame& frame, uint32_t site) {
   const FunctionPlan& plan = *frame.activation->plan;
   const TensorPlacement& place = plan.sites[site];
+  if (place.refused) [[unlikely]]
+    throw plan.refusals.at(site);
   const StorageExtent& extent = plan.storages[place.storage];
   std::byte* const segment = segment_of(frame);
   auto* tensor = ::new (segment + place.header) TensorObject(Counting::Uncounted, extent.dtype, extent.rank);
@@ -69,9 +71,9 @@ void take_plan(Machine& m, Frame& frame, const Slot* registers, std::span<const 
   ++use.active;
 }
 
-Slot alloc_tensor(const Frame& frame, uint32_t site) noexcept { return place_tensor(frame, site); }
+Slot alloc_tensor(const Frame& frame, uint32_t site) { return place_tensor(frame, site); }
 
-Slot alloc_view(const Frame& frame, const Slot& of, uint32_t site) noexcept {
+Slot alloc_view(const Frame& frame, const Slot& of, uint32_t site) {
   const Slot view = place_tensor(frame, site);
   static_cast<TensorObject*>(view.object)->data = static_cast<const TensorObject*>(of.object)->data;
   return view;
@@ -79,6 +81,8 @@ Slot alloc_view(const Frame& frame, const Slot& of, uint32_t site) noexcept {
 
 Slot new_tensor(Machine& m, const Frame& frame, uint32_t site) {
   const FunctionPlan& plan = *frame.activation->plan;
+  if (plan.sites[site].refused) [[unlikely]]
+    throw plan.refusals.at(site);
   const StorageExtent& extent = plan.storages[plan.sites[site].storage];
   return Slot::of(make_tensor(&m.pool, extent.dtype, {extent.dims, extent.rank}).detach());
 }

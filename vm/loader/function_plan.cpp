@@ -25,6 +25,7 @@ class Planner {
   }
 
   std::shared_ptr<const FunctionPlan> run() {
+    plan_->sites.resize(facts_.sites.size());
     measure_storages();
     check_limit();
     check_views();
@@ -46,9 +47,22 @@ class Planner {
       extent.dtype = storage.dtype;
       extent.rank = static_cast<uint32_t>(storage.dims.size());
       extent.dims = plan_->dims.data() + plan_->dims.size();
-      for (const CompiledExpr& dim : storage.dims) plan_->dims.push_back(dim.evaluate(plan_->entry_dims));
-      if (storage.dtype != DType::None) extent.bytes = byte_size(storage.dtype, {extent.dims, extent.rank});
+      const size_t begin = plan_->dims.size();
+      try {
+        for (const CompiledExpr& dim : storage.dims) plan_->dims.push_back(dim.evaluate(plan_->entry_dims));
+        if (storage.dtype != DType::None) extent.bytes = byte_size(storage.dtype, {extent.dims, extent.rank});
+      } catch (const Error& error) {
+        if (error_blame(error.code()) != Blame::User) throw;
+        plan_->dims.resize(begin + extent.rank);
+        for (uint32_t site = 0; site < facts_.sites.size(); ++site)
+          if (facts_.sites[site].storage == i) refuse(site, error);
+      }
     }
+  }
+
+  void refuse(uint32_t site, const Error& error) {
+    plan_->sites[site].refused = true;
+    plan_->refusals.emplace(site, error);
   }
 
   // Before kernels are prepared, which may take memory in proportion.
@@ -66,13 +80,22 @@ class Planner {
   void check_views() {
     for (uint32_t i = 0; i < facts_.sites.size(); ++i) {
       const uint32_t base = facts_.sites[i].base;
-      if (base == kNoSite) continue;
+      if (base == kNoSite || plan_->sites[i].refused || plan_->sites[base].refused) continue;
       const StorageExtent& view = extent_of(i);
       const StorageExtent& of = extent_of(base);
       if (view.bytes != of.bytes)
-        fail(ErrorCode::ShapeMismatch, "a view of shape {} shows a tensor of shape {}: {} bytes are not {}",
-             shape_text({view.dims, view.rank}), shape_text({of.dims, of.rank}), view.bytes, of.bytes);
+        refuse(i, Error(ErrorCode::ShapeMismatch,
+                        fmt::format("a view of shape {} shows a tensor of shape {}: {} bytes are not {}",
+                                    shape_text({view.dims, view.rank}), shape_text({of.dims, of.rank}), view.bytes,
+                                    of.bytes)));
     }
+  }
+
+  const Error* refused_operand(const KernelSite& site) const {
+    for (const Origin& operand : site.operands)
+      if (operand.from == Origin::From::Site && plan_->sites[operand.index].refused)
+        return &plan_->refusals.at(operand.index);
+    return nullptr;
   }
 
   OperandSpec spec_of(const LinkedOperand& operand, bool scalar) const {
@@ -98,6 +121,10 @@ class Planner {
       if (!linked.known) continue;
       const KernelSite& site = facts_.kernels[k];
       const KernelCall& call = context_.program->kernels[site.kernel];
+      if (const Error* refused = refused_operand(site)) {
+        plan_->kernels[k].error = *refused;
+        continue;
+      }
       try {
         std::vector<OperandSpec> specs;
         for (size_t i = 0; i < linked.operands.size(); ++i)
@@ -176,7 +203,6 @@ class Planner {
     plan_->memory = plan_memory(intervals, kTensorAlignment);
 
     size_t headers = FunctionPlan::kHeadBytes;
-    plan_->sites.resize(facts_.sites.size());
     for (uint32_t i = 0; i < facts_.sites.size(); ++i) {
       TensorPlacement& place = plan_->sites[i];
       place.storage = facts_.sites[i].storage;

@@ -1,11 +1,13 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "runtime/base/dtype.h"
+#include "runtime/base/error.h"
 #include "runtime/kernels/kernel.h"
 #include "runtime/memory/planner.h"
 #include "runtime/tensor/tensor.h"
@@ -27,8 +29,9 @@ struct StorageExtent {
 struct TensorPlacement {
   uint32_t storage = 0;
   Layout layout = Layout::RowMajor;
-  size_t header = 0;  // the TensorObject
-  size_t data = 0;    // the elements
+  size_t header = 0;     // the TensorObject
+  size_t data = 0;       // the elements
+  bool refused = false;  // FunctionPlan::refusals says why
 };
 
 // One kernel site. `kernel` is null where the shapes of its operands are only known at run time, and where they do not
@@ -47,6 +50,9 @@ struct FunctionPlan {
   std::vector<int64_t> dims;  // of all storages
   std::vector<StorageExtent> storages;
   std::vector<TensorPlacement> sites;  // by FunctionFacts::sites
+  // Why sites cannot be made: negative dimensions, too many elements, views that do not fit. Raised where the site is
+  // reached, which branches that do not fit these dimensions never are.
+  std::map<uint32_t, Error> refusals;
   std::vector<PlannedKernel> kernels;  // by FunctionFacts::kernels
   // What one activation takes: a head for the interpreter, the TensorObjects, then elements and scratch.
   size_t segment_bytes = 0;
@@ -72,9 +78,8 @@ inline std::string_view variant_of(const KernelCall& call, bool jit, std::string
   return !jit && variant.empty() && call.contract == Contract::prim_func ? "interpreter" : variant;
 }
 
-// Throws ShapeMismatch where dimensions are negative, overflow, or do not fit a view, ResourceExhausted where sizes
-// overflow or a tensor of the arena takes more than `memory_limit` bytes, and what preparing throws, but for errors of
-// one kernel call.
+// Throws ResourceExhausted where sizes overflow or a tensor of the arena takes more than `memory_limit` bytes, and what
+// preparing throws, but for errors of one kernel call.
 std::shared_ptr<const FunctionPlan> plan_function(const PlanContext& context, const LinkedFunction& function,
                                                   std::span<const int64_t> entry_dims, size_t memory_limit);
 

@@ -47,6 +47,10 @@ class Walk {
     if (i.info->form != OpcodeForm::Plain) return;
     switch (i.info->line) {
       case OpcodeLine::NewTensor:
+        if (plan_.sites[i[1].index()].refused) {
+          branched_ = true;
+          return;
+        }
         return make(i[0].reg(), charge_of(tensor_bytes(extent_of(i[1].index()))));
       case OpcodeLine::MakeShape:
         return make(i[0].reg(), charge_of(sizeof(ShapeObject) + i[1].list.size() * sizeof(int64_t)));
