@@ -11,7 +11,8 @@ namespace {
 
 using namespace ir;
 
-// Results above this size must not be larger than what they are computed from, so that programs do not swell.
+// Results above this size must not be larger than the largest operand, or all operands where those are no more than the
+// constants of the program, so that programs do not swell.
 constexpr size_t kFreeBytes = 4096;
 
 std::optional<std::vector<int64_t>> known_dims(const StructInfo& info) {
@@ -71,8 +72,24 @@ std::optional<std::vector<Ref<TensorObject>>> run(const KernelCall& call, const 
   return outputs;
 }
 
+void add_constants(const Expr& e, std::unordered_map<const TensorObject*, size_t>& sizes) {
+  if (const auto* constant = as<Constant>(e)) sizes.emplace(constant->data.get(), constant->data->bytes);
+  for_each_child(e, [&](const Expr& child) { add_constants(child, sizes); });
+}
+
+size_t constant_bytes(const Module& module) {
+  std::unordered_map<const TensorObject*, size_t> sizes;
+  for (const auto& definition : module.definitions())
+    if (definition.function != nullptr) add_constants(definition.function, sizes);
+  size_t bytes = 0;
+  for (const auto& [tensor, size] : sizes) bytes += size;
+  return bytes;
+}
+
 class Folder {
  public:
+  explicit Folder(size_t program_bytes) : program_bytes_(program_bytes) {}
+
   Expr rewrite(const Expr& e) {
     switch (e->kind) {
       case ExprKind::Var: {
@@ -107,7 +124,7 @@ class Folder {
   }
 
   // The value of a call of an operator on constants; null where it is not to be computed here.
-  static Expr fold(const Expr& e) {
+  Expr fold(const Expr& e) const {
     const Op* op = called_op(e);
     if (op == nullptr) return nullptr;
     const auto& call = *as<Call>(e);
@@ -118,11 +135,14 @@ class Folder {
     return evaluate(call, *op, site);
   }
 
-  static Expr evaluate(const Call& call, const Op& op, const Site& site) {
+  Expr evaluate(const Call& call, const Op& op, const Site& site) const {
     std::vector<Ref<TensorObject>> inputs;
     for (const auto& arg : call.args) add_tensors(arg, inputs);
-    size_t input_bytes = kFreeBytes;
-    for (const auto& input : inputs) input_bytes = std::max(input_bytes, input->bytes);
+    size_t largest = kFreeBytes, together = 0;
+    for (const auto& input : inputs) {
+      largest = std::max(largest, input->bytes);
+      together += input->bytes;
+    }
     const auto results = ops::results_of(call.info);
     size_t result_bytes = 0;
     for (const auto& result : results) {
@@ -130,7 +150,7 @@ class Folder {
       if (!dims) return nullptr;
       result_bytes += byte_size(result->dtype, *dims);
     }
-    if (result_bytes > input_bytes) return nullptr;
+    if (result_bytes > std::max(largest, std::min(together, program_bytes_))) return nullptr;
 
     const Meaning meaning = op.define(*site);
     if (std::holds_alternative<View>(meaning))
@@ -155,7 +175,7 @@ class Folder {
   }
 
   // A composition of operators on constants, whose StructInfo is not known yet.
-  static Expr evaluate(const Expr& e, const Span& span) {
+  Expr evaluate(const Expr& e, const Span& span) const {
     if (is_constant(e) && e->info != nullptr) return e;
     if (const auto* constant = as<Constant>(e)) return typed_constant(constant->data, span);
     if (const auto* call = as<Call>(e)) {
@@ -173,14 +193,15 @@ class Folder {
     return nullptr;
   }
 
+  size_t program_bytes_;
   std::unordered_map<const Var*, Expr> values_;
 };
 
 }  // namespace
 
 Module fold_constants(Module module, PassContext&) {
-  return rewrite_functions(module, [](const FunctionRef& function) {
-    return std::static_pointer_cast<const Function>(Folder().rewrite(function));
+  return rewrite_functions(module, [bytes = constant_bytes(module)](const FunctionRef& function) {
+    return std::static_pointer_cast<const Function>(Folder(bytes).rewrite(function));
   });
 }
 
