@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "runtime/base/convert.h"
+#include "runtime/jit/rare_functions.h"
 #include "runtime/jit/vector_math.h"
 
 namespace ingot::jit {
@@ -127,7 +128,8 @@ Value LaneArithmetic::unary(ExprOp op, DType dtype, Value a) {
       const Value exact = call(unary_helper(op, DType::Float32), w, a, 0, large);
       return normal(dtype, select(dtype, large, exact, value));
     }
-  return call(unary_helper(op, dtype), w, a);
+  const Helper rare = dtype == DType::Float32 ? rare_function(op) : nullptr;
+  return call(rare != nullptr ? rare : unary_helper(op, dtype), w, a);
 }
 
 Value LaneArithmetic::compare(ExprOp op, DType dtype, Value a, Value b) {
@@ -170,7 +172,8 @@ Value LaneArithmetic::float_binary(ExprOp op, DType dtype, Value a, Value b) {
     default:
       break;
   }
-  return call(binary_helper(op, dtype), w, a, b);
+  const Helper rare = dtype == DType::Float32 ? rare_function(op) : nullptr;
+  return call(rare != nullptr ? rare : binary_helper(op, dtype), w, a, b);
 }
 
 Value LaneArithmetic::int_binary(ExprOp op, DType dtype, Value a, Value b) {

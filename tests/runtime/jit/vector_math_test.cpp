@@ -15,13 +15,23 @@ namespace {
 
 using tir::ExprOp;
 
+struct Function {
+  const char* name;
+  ExprOp op;
+  std::function<double(double)> exact;
+  double power = 0;  // of Pow
+};
+
 // y[i] = op(x[i])
-std::unique_ptr<const CompiledFunc> compile(ExprOp op, int64_t count, Cpu cpu) {
+std::unique_ptr<const CompiledFunc> compile(const Function& function, int64_t count, Cpu cpu) {
   const PrimExpr n = make_sym_var("n");
   tir::FuncBuilder f("f");
   const auto x = f.input("x", DType::Float32, {n});
   const auto y = f.output("y", DType::Float32, {n});
-  f.compute(y, [&](const tir::Indices& i) { return tir::unary(op, f.load(x, i)); });
+  f.compute(y, [&](const tir::Indices& i) {
+    if (function.op != ExprOp::Pow) return tir::unary(function.op, f.load(x, i));
+    return tir::binary(function.op, f.load(x, i), tir::constant(DType::Float32, function.power));
+  });
   const std::vector<std::vector<int64_t>> dims = {{count}, {count}};
   return CompiledFunc::compile(f.finish(), dims, {}, cpu, 1);
 }
@@ -37,12 +47,6 @@ double ulps(float got, double exact) {
   return std::fabs(static_cast<double>(got) - exact) / place;
 }
 
-struct Function {
-  const char* name;
-  ExprOp op;
-  std::function<double(double)> exact;
-};
-
 double exact_sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 const Function kFunctions[] = {
@@ -55,12 +59,21 @@ const Function kFunctions[] = {
     {"rsqrt", ExprOp::Rsqrt, [](double x) { return 1 / std::sqrt(x); }},
     {"sin", ExprOp::Sin, [](double x) { return std::sin(x); }},
     {"cos", ExprOp::Cos, [](double x) { return std::cos(x); }},
+    {"tan", ExprOp::Tan, [](double x) { return std::tan(x); }},
+    {"asin", ExprOp::Asin, [](double x) { return std::asin(x); }},
+    {"acos", ExprOp::Acos, [](double x) { return std::acos(x); }},
+    {"atan", ExprOp::Atan, [](double x) { return std::atan(x); }},
+    {"atanh", ExprOp::Atanh, [](double x) { return std::atanh(x); }},
+    {"sinh", ExprOp::Sinh, [](double x) { return std::sinh(x); }},
+    {"cosh", ExprOp::Cosh, [](double x) { return std::cosh(x); }},
+    {"pow 1.5", ExprOp::Pow, [](double x) { return std::pow(x, 1.5); }, 1.5},
+    {"pow 3", ExprOp::Pow, [](double x) { return std::pow(x, 3); }, 3},
 };
 
 void sweep(Cpu cpu, uint64_t stride) {
   constexpr int64_t kCount = 4096;
   for (const Function& function : kFunctions) {
-    const auto compiled = compile(function.op, kCount, cpu);
+    const auto compiled = compile(function, kCount, cpu);
     ASSERT_TRUE(compiled) << function.name;
     std::vector<float> x(kCount), y(kCount);
     std::vector<std::byte> memory(compiled->scratch_bytes() + 64);
@@ -103,7 +116,7 @@ TEST(VectorMath, SpecialValues) {
   if (detect_cpu() < Cpu::Avx512) GTEST_SKIP() << "needs AVX-512";
   const std::vector<float> special = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1.0f, -1.0f, 1e-45f, -1e-45f, 3.4e38f};
   for (const Function& function : kFunctions) {
-    const auto compiled = compile(function.op, static_cast<int64_t>(special.size()), Cpu::Avx512);
+    const auto compiled = compile(function, static_cast<int64_t>(special.size()), Cpu::Avx512);
     ASSERT_TRUE(compiled);
     auto x = special;
     std::vector<float> y(x.size());

@@ -29,10 +29,9 @@ bool is_well_formed(const PrimFunc& func) {
 bool is_exact(const PrimFunc& func) {
   bool exact = true, reduces = false;
   const auto own_function = [](const ExprNode& expr) {
-    const bool common = expr.op == ExprOp::Exp || expr.op == ExprOp::Log || expr.op == ExprOp::Sin ||
-                        expr.op == ExprOp::Cos || expr.op == ExprOp::Tanh || expr.op == ExprOp::Erf ||
-                        expr.op == ExprOp::Sigmoid;
-    return common && expr.dtype != DType::Float64;
+    const bool common =
+        (expr.op >= ExprOp::Exp && expr.op <= ExprOp::Sigmoid) || expr.op == ExprOp::Pow || expr.op == ExprOp::Atan2;
+    return common && is_float(expr.dtype) && expr.dtype != DType::Float64;
   };
   for_each_stmt(func.body, [&](const StmtNode& stmt) {
     for_each_expr(stmt, [&](const ExprNode& expr) { exact &= !own_function(expr); });
