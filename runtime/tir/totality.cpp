@@ -29,8 +29,11 @@ bool Totality::fits(const PrimExpr& expr) const {
 
 bool Totality::is_total(const PrimExpr& expr) const {
   if (expr.op() == PrimOp::Const || expr.op() == PrimOp::Var) return true;
-  const bool divides = expr.op() == PrimOp::FloorDiv || expr.op() == PrimOp::FloorMod;
-  if (divides && expr.operands()[1].as_const().value_or(0) == 0) return false;
+  if (expr.op() == PrimOp::FloorDiv || expr.op() == PrimOp::FloorMod) {
+    const int64_t divisor = expr.operands()[1].as_const().value_or(0);
+    if (divisor == 0) return false;
+    if (divisor != -1) return is_total(expr.operands()[0]);  // neither leaves int64
+  }
   return fits(expr) && std::ranges::all_of(expr.operands(), [&](const PrimExpr& part) { return is_total(part); });
 }
 

@@ -68,5 +68,17 @@ TEST(JitCases, ScattersHalvesFromEightLanes) {
       {{36}, {5}, {31}});
 }
 
+// Of tensors taken as vectors: the index comes from memory and may be anything.
+TEST(JitCases, DividesIndicesOfUnknownRange) {
+  for (const int64_t n : {5, 16, 19})
+    expect_exact(R"(prim_func @f(X: Buffer[(5, 33), float32], I: Buffer[(n,), int64], out Y: Buffer[(n,), float32]) {
+    for i in n parallel {
+      let at = select(I[i] < 0i64, I[i] + 165i64, I[i]);
+      Y[i] = X[at / 33, at % 33];
+    }
+  })",
+                 {{5, 33}, {n}, {n}});
+}
+
 }  // namespace
 }  // namespace ingot::tir
