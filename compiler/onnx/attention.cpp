@@ -34,6 +34,13 @@ PrimExpr divided(const PrimExpr& dim, int64_t by, std::string_view what) {
   return simplify(floor_div(dim, by));
 }
 
+int64_t head_count(const Node& node, std::string_view name, int64_t fallback) {
+  constexpr int64_t kMostHeads = 1 << 20;
+  const int64_t count = node.integer(name, fallback);
+  if (count < 0 || count > kMostHeads) fail(ErrorCode::InvalidArgument, "attribute {} is {}", name, count);
+  return count;
+}
+
 Typed to_heads(GraphBuilder& b, const Typed& x, int64_t heads) {
   if (x.rank() == 4) return x;
   if (x.rank() != 3) fail(ErrorCode::ShapeMismatch, "an operand has rank {}, it must have 3 or 4", x.rank());

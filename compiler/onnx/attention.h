@@ -10,6 +10,9 @@ namespace ingot::onnx_import {
 // `dim / by`; ShapeMismatch, naming `what`, where it does not divide a known dimension.
 PrimExpr divided(const PrimExpr& dim, int64_t by, std::string_view what);
 
+// An attribute that counts heads, `fallback` where it is missing; InvalidArgument where it cannot be one.
+int64_t head_count(const Node& node, std::string_view name, int64_t fallback);
+
 // [batch, time, heads * width] to [batch, heads, time, width], which stays as it is.
 Typed to_heads(GraphBuilder& b, const Typed& x, int64_t heads);
 // [batch, heads, time, width] to [batch, time, heads * width].

@@ -32,9 +32,9 @@ std::optional<DType> softmax_precision(const Node& node) {
 Results convert_attention(const Node& node) {
   auto& b = node.builder();
   const bool flat = node.input(0).rank() == 3;
-  const Typed q = to_heads(b, node.input(0), node.integer("q_num_heads", 0));
-  Typed k = to_heads(b, node.input(1), node.integer("kv_num_heads", 0));
-  Typed v = to_heads(b, node.input(2), node.integer("kv_num_heads", 0));
+  const Typed q = to_heads(b, node.input(0), head_count(node, "q_num_heads", 0));
+  Typed k = to_heads(b, node.input(1), head_count(node, "kv_num_heads", 0));
+  Typed v = to_heads(b, node.input(2), head_count(node, "kv_num_heads", 0));
   Typed before = b.scalar(DType::Int64, 0);
   if (node.has(4)) {
     before = b.tensor_of({node.input(4).dim(2)}, 0);
@@ -93,7 +93,7 @@ Typed rotary(const Node& node, const Typed& x, const Typed& cosine, const Typed&
   const bool interleaved = node.flag("interleaved");
   if (x.rank() == 4)
     return b.transpose(rotated(b, b.transpose(x, {0, 2, 1, 3}), cosine, sine, width, interleaved), {0, 2, 1, 3});
-  int64_t heads = node.integer("num_heads", 0);
+  int64_t heads = head_count(node, "num_heads", 0);
   if (heads == 0) {
     // The caches tell the width of a head.
     const auto half = cosine.dim(cosine.rank() - 1).as_const(), hidden = x.dim(2).as_const();
@@ -158,7 +158,7 @@ Results convert_linear_attention(const Node& node) {
   const std::string rule = node.text("update_rule", "gated_delta");
   const bool gated = rule == "gated" || rule == "gated_delta", delta = rule == "delta" || rule == "gated_delta";
   if (!gated && !delta && rule != "linear") fail(ErrorCode::InvalidArgument, "update_rule is '{}'", rule);
-  const int64_t heads = node.integer("q_num_heads", 0), kv_heads = node.integer("kv_num_heads", 0);
+  const int64_t heads = head_count(node, "q_num_heads", 0), kv_heads = head_count(node, "kv_num_heads", 0);
   if (kv_heads < 1 || heads % kv_heads != 0)
     fail(ErrorCode::InvalidArgument, "{} heads of keys for {} heads of queries", kv_heads, heads);
   const auto wide = [&](size_t i, int64_t count) { return b.cast(to_heads(b, node.input(i), count), DType::Float32); };

@@ -202,7 +202,8 @@ Results convert_mat_mul_n_bits(const Node& node) {
   const Typed& x = node.input(0);
   const int64_t bits = node.integer("bits", 4), block = node.integer("block_size", 32);
   const int64_t rows = node.integer("N", 0), columns = node.integer("K", 0);
-  if ((bits != 2 && bits != 4 && bits != 8) || block < 1 || rows < 1 || columns < 1)
+  constexpr int64_t kMost = int64_t{1} << 40;
+  if ((bits != 2 && bits != 4 && bits != 8) || block < 1 || rows < 1 || columns < 1 || std::max(block, columns) > kMost)
     fail(ErrorCode::InvalidArgument, "{} bits, blocks of {}, {} x {} weights", bits, block, rows, columns);
   const int64_t per_byte = 8 / bits, blocks = (columns + block - 1) / block;
   // The parts of each byte side by side, the lowest first.

@@ -62,7 +62,7 @@ Results packed_attention(const Node& node, const Typed& all, size_t mask, size_t
   auto& b = node.builder();
   refuse(node, "do_rotary");
   refuse(node, "past_present_share_buffer");
-  const int64_t heads = node.integer("num_heads", 1);
+  const int64_t heads = head_count(node, "num_heads", 1);
   auto sizes = node.integers("qkv_hidden_sizes").value_or(std::vector<int64_t>{});
   if (sizes.size() != 3) {
     const auto width = all.dim(2).as_const();
@@ -109,7 +109,7 @@ Results convert_q_attention(const Node& node) {
 // packed as query [batch, time, heads, 3, width], or keys and values as key [batch, time, heads, 2, width].
 Results convert_ms_multi_head_attention(const Node& node) {
   auto& b = node.builder();
-  const int64_t heads = node.integer("num_heads", 1);
+  const int64_t heads = head_count(node, "num_heads", 1);
   if (node.has(9)) fail(ErrorCode::Unsupported, "cache_indirection, input 9");
   const auto unpacked = [&](const Typed& packed, int64_t i, int64_t count) {
     if (packed.rank() != 5 || !packed.dim(3).is_const(count))
@@ -170,7 +170,7 @@ Typed gathered_present(GraphBuilder& b, const Typed& past, const Typed& now, con
 // bias, sinks. The past may be a buffer with room behind what it holds.
 Results convert_group_query_attention(const Node& node) {
   auto& b = node.builder();
-  const int64_t heads = node.integer("num_heads", 1), kv_heads = node.integer("kv_num_heads", 1);
+  const int64_t heads = head_count(node, "num_heads", 1), kv_heads = head_count(node, "kv_num_heads", 1);
   Typed query = node.input(0), key, value;
   if (node.has(1)) {
     key = node.input(1);
@@ -201,7 +201,9 @@ Results convert_group_query_attention(const Node& node) {
                         : alike     ? b.unsqueeze(b.add(b.positions(now), first), 0)
                                     : b.add(b.unsqueeze(counts, 1), b.positions(now));
     const auto half = node.input(7).dim(1).as_const();
-    if (!half) fail(ErrorCode::Unsupported, "the width of the cosines must be known");
+    const auto width = q.dim(3).as_const();
+    if (!half || !width || *half > *width / 2)
+      fail(ErrorCode::Unsupported, "cosines {} for heads of {}", to_text(node.input(7).info), to_text(q.dim(3)));
     const auto at = [&](size_t i) { return b.call("take", {node.input(i), place}, {{"axis", int64_t{0}}}); };
     const auto turn = [&](const Typed& x) {
       const Typed moved =

@@ -12,6 +12,8 @@ namespace {
 
 // More steps from a root to a leaf are no trees that were learned.
 constexpr size_t kDeepestTree = 256;
+// The members of all nodes, each with as many as the one that has most.
+constexpr size_t kMostMembers = size_t{1} << 24;
 
 Typed tensor_attribute(const Node& node, std::string_view name) {
   const auto* attribute = node.find(name);
@@ -49,12 +51,16 @@ struct Trees {
 
 enum Mode : int64_t { kLessEqual, kLess, kGreaterEqual, kGreater, kEqual, kNotEqual, kMember };
 
-size_t depth_from(const Trees& trees, size_t at, size_t steps) {
-  if (at >= trees.inner) return steps;
-  if (steps >= std::min(kDeepestTree, trees.inner))
+// How many steps it is from each node to the deepest leaf below it; `steps` are those from a root so far. Nodes may
+// have several parents, but not be below themselves.
+size_t depth_from(const Trees& trees, size_t at, size_t steps, std::vector<size_t>& known) {
+  if (at >= trees.inner) return 0;
+  if (known[at] != 0) return known[at];
+  if (steps >= kDeepestTree)
     fail(ErrorCode::Unsupported, "a tree goes in circles, or is more than {} deep", kDeepestTree);
-  return std::max(depth_from(trees, static_cast<size_t>(trees.yes[at]), steps + 1),
-                  depth_from(trees, static_cast<size_t>(trees.no[at]), steps + 1));
+  const size_t below = std::max(depth_from(trees, static_cast<size_t>(trees.yes[at]), steps + 1, known),
+                                depth_from(trees, static_cast<size_t>(trees.no[at]), steps + 1, known));
+  return known[at] = below + 1;
 }
 
 Trees trees_of(const Node& node) {
@@ -109,11 +115,13 @@ Trees trees_of(const Node& node) {
   t.split.resize(all, 0);
   t.missing.resize(all, 0);
   t.members.resize(all);
+  std::vector<size_t> known(t.inner, 0);
   for (const int64_t root : t.roots) {
     if (root < 0 || static_cast<size_t>(root) >= t.inner)
       fail(ErrorCode::IndexOutOfRange, "tree_roots names node {} of {}", root, t.inner);
-    t.depth = std::max(t.depth, depth_from(t, static_cast<size_t>(root), 0));
+    t.depth = std::max(t.depth, depth_from(t, static_cast<size_t>(root), 0, known));
   }
+  if (t.depth > kDeepestTree) fail(ErrorCode::Unsupported, "a tree is {} deep, {} are the most", t.depth, kDeepestTree);
   return t;
 }
 
@@ -188,6 +196,7 @@ Results convert_tree_ensemble(const Node& node) {
   const Typed& x = node.input(0);
   if (x.rank() != 2) fail(ErrorCode::ShapeMismatch, "input 0 has rank {}, it must have 2", x.rank());
   const Trees trees = trees_of(node);
+  if (trees.roots.empty()) fail(ErrorCode::InvalidArgument, "it has no trees");
   const auto all = static_cast<int64_t>(trees.mode.size());
   const Dims dims = {x.dim(0), PrimExpr(static_cast<int64_t>(trees.roots.size()))};
   Typed at = b.call("broadcast_to", {b.integers(trees.roots), b.shape(dims)});
@@ -198,6 +207,8 @@ Results convert_tree_ensemble(const Node& node) {
   const bool tracks = std::ranges::any_of(trees.missing, [](double v) { return v != 0; });
   size_t most = 0;
   for (const auto& list : trees.members) most = std::max(most, list.size());
+  if (most > kMostMembers / trees.members.size())
+    fail(ErrorCode::Unsupported, "{} nodes with up to {} members", trees.members.size(), most);
   std::vector<double> table;
   for (const auto& list : trees.members) {
     table.insert(table.end(), list.begin(), list.end());

@@ -14,6 +14,8 @@ namespace {
 
 // More parts for each element are left to the builtin.
 constexpr size_t kMostParts = 6;
+// Longer axes are as well, and sizes beyond these are left to it: their tables would be larger than the model.
+constexpr int64_t kLongestAxis = 1 << 20;
 
 struct Plan {
   Interpolation how;
@@ -74,9 +76,9 @@ std::vector<Resized> resized_axes(const Node& node, const Typed& x, const Plan& 
     if (scales && (*scales)[i] > 0 && (*scales)[i] < 1e9) {
       one.scale = (*scales)[i];
       const PrimExpr& in = x.dim(one.axis);
-      if (const auto known = in.as_const()) {
+      if (const auto known = in.as_const(); known && static_cast<double>(*known) * one.scale < 0x1p62) {
         one.out = static_cast<int64_t>(std::floor(static_cast<double>(*known) * one.scale));
-      } else if (one.scale == std::floor(one.scale)) {
+      } else if (!known && one.scale == std::floor(one.scale)) {
         one.out = simplify(in * static_cast<int64_t>(one.scale));
       }
     }
@@ -146,7 +148,7 @@ std::optional<Typed> composed(GraphBuilder& b, const Typed& x, const Plan& plan,
     }
     const int64_t in = x.dim(at->axis).as_const().value_or(0);
     const int64_t out = at->out ? at->out->as_const().value_or(0) : 0;
-    if (in < 1 || out < 1 || at->scale <= 0) return std::nullopt;
+    if (in < 1 || out < 1 || out > kLongestAxis || at->scale <= 0) return std::nullopt;
     auto next = mixed(b, result, plan.how, {in, out, at->scale}, at->axis);
     if (!next) return std::nullopt;
     result = *std::move(next);

@@ -77,6 +77,23 @@ def errors(folder):
     refused("a function that calls itself", folder,
             model([node("F", ["x"], ["y"], domain="mine")], [x], [y], functions=[loops], domains=["mine"]),
             "the function 'F' calls itself")
+    huge = model([node("Resize", ["x", "", "s"], ["y"])], [value("x", (1, 2**40))], [value("y", None)],
+                 [numpy_helper.from_array(np.array([1, 9e8], dtype=np.float32), "s")], opset=18)
+    result = tool(folder, huge, "compile")
+    check("a Resize that is too large to lay out", result[0] in (0, 1) and "Internal" not in result[2], result)
+    shared = 60  # each node leads to the next one on both sides: 2 to the power of 60 ways to the leaf
+    ladder = model([node("TreeEnsemble", ["x"], ["y"], domain="ai.onnx.ml", tree_roots=[0], nodes_featureids=[0] * shared,
+                         nodes_modes=numpy_helper.from_array(np.zeros(shared, np.uint8)),
+                         nodes_splits=numpy_helper.from_array(np.zeros(shared, np.float32)),
+                         nodes_trueleafs=[0] * (shared - 1) + [1], nodes_falseleafs=[0] * (shared - 1) + [1],
+                         nodes_truenodeids=[*range(1, shared), 0], nodes_falsenodeids=[*range(1, shared), 0],
+                         leaf_targetids=[0], leaf_weights=numpy_helper.from_array(np.ones(1, np.float32)))],
+                   [value("x", (1, 1))], [value("y", None)], domains=["ai.onnx.ml"])
+    check("a tree of shared nodes", tool(folder, ladder, "compile")[0] == 0, "it does not compile")
+    for attribute in ladder.graph.node[0].attribute:
+        if attribute.name == "nodes_truenodeids":
+            attribute.ints[3] = 1
+    refused("a tree that goes in circles", folder, ladder, "error[Unsupported]", "a tree goes in circles")
     inner = helper.make_graph([node("Relu", ["x"], ["r"])], "g", [], [value("r")])
     for _ in range(1000):
         inner = helper.make_graph([node("If", ["c"], ["r"], then_branch=inner, else_branch=helper.make_graph(
