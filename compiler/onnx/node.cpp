@@ -75,6 +75,9 @@ size_t Node::length(size_t i) const {
   if (!known)
     fail(ErrorCode::Unsupported, "the number of elements of input {} ({}) must be known", i,
          proto_->input(static_cast<int>(i)));
+  if (*known < 0 || *known > static_cast<int64_t>(kMaxRank))
+    fail(ErrorCode::ShapeMismatch, "input {} ({}) has {} elements, a tensor has at most {} dimensions", i,
+         proto_->input(static_cast<int>(i)), *known, kMaxRank);
   return static_cast<size_t>(*known);
 }
 

@@ -71,6 +71,9 @@ def errors(folder):
             model([node("LSTM", ["x", "w", "r"], ["y"], hidden_size=4)],
                   [value("x", (1, 1, 3)), value("w", (1, 16, 3)), value("r", (16, 4))], [value("y", None)]),
             "error[ShapeMismatch]", "node #0 (LSTM): an operand has fewer dimensions")
+    refused("more axes than a tensor has dimensions", folder,
+            model([node("Reshape", ["x", "s"], ["y"])], [x, value("s", (2**63 - 1,), TensorProto.INT64)], [value("y", None)]),
+            "error[ShapeMismatch]", "node #0 (Reshape)", "at most 64 dimensions")
     refused("an opset of the future", folder, model([node("Relu", ["x"], ["y"])], [x], [y], opset=99), "opset 99")
     loops = helper.make_function("mine", "F", ["a"], ["b"], [node("F", ["a"], ["b"], domain="mine")],
                                  [helper.make_opsetid("", 17), helper.make_opsetid("mine", 1)])
@@ -221,9 +224,21 @@ def sizes(folder):
     check("10^5 inputs", result[0] in (0, 1) and time.monotonic() - start < 60, (result, time.monotonic() - start))
 
 
+def folding(folder):
+    node = helper.make_node
+    bounds = [numpy_helper.from_array(np.array([v], dtype=np.int64), k) for k, v in (("b", 0), ("m", 1000), ("e", 4000))]
+    weight = numpy_helper.from_array(np.arange(4000, dtype=np.float32), "w")
+    cut = model([node("Slice", ["w", "m", "e"], ["p"]), node("Slice", ["w", "b", "m"], ["q"]),
+                 node("Concat", ["p", "q"], ["r"], axis=0), node("Add", ["x", "r"], ["y"])],
+                [value("x", (4000,))], [value("y", (4000,))], [*bounds, weight])
+    result = tool(folder, cut, "opt", "--passes=fold_constants,eliminate_dead")
+    check("weights put together anew are one constant",
+          result[0] == 0 and "concat" not in result[1] and "slice" not in result[1], result)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for part in (errors, external, shapes, branches, sizes):
+        for part in (errors, external, shapes, branches, folding, sizes):
             part(folder)
     print(f"{len(failures)} failures")
     return 1 if failures else 0
