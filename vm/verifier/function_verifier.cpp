@@ -167,8 +167,7 @@ RegisterState FunctionVerifier::meet(const RegisterState& a, const RegisterState
     return {};
   }
   met.root = a.root;
-  met.range = a.range == kNoSite ? b.range : a.range;
-  if (a.range != kNoSite && b.range != kNoSite) ranges_.merge(a.range, b.range);
+  met.range = a.range == kNoSite ? b.range : b.range == kNoSite ? a.range : ranges_.meet(a.range, b.range);
   met.origin = a.origin == b.origin ? a.origin : Origin{};
   met.stamp = a.stamp == b.stamp ? a.stamp : next_stamp();
   return met;

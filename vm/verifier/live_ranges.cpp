@@ -32,8 +32,38 @@ void LiveRanges::merge(uint32_t a, uint32_t b) {
   ranges_[a].last = std::max(ranges_[a].last, ranges_[b].last);
 }
 
+uint32_t LiveRanges::meet(uint32_t a, uint32_t b) {
+  if (a == b) return a;
+  meetings_.push_back({a, b});
+  return kMeeting | static_cast<uint32_t>(meetings_.size() - 1);
+}
+
+// Merges all that met under this name, and gives one of them. Every meeting is looked through once.
+uint32_t LiveRanges::settle(uint32_t site) {
+  if ((site & kMeeting) == 0) return site;
+  std::vector<uint32_t> left = {site};
+  std::vector<uint32_t> seen;
+  uint32_t first = kNoSite;
+  while (!left.empty()) {
+    const uint32_t next = left.back();
+    left.pop_back();
+    if ((next & kMeeting) == 0) {
+      if (first == kNoSite) first = next;
+      merge(first, next);
+      continue;
+    }
+    const Meeting meeting = std::exchange(meetings_[next & ~kMeeting], {kNoSite, kNoSite});
+    if (meeting.a == kNoSite) continue;
+    seen.push_back(next & ~kMeeting);
+    left.push_back(meeting.a);
+    left.push_back(meeting.b);
+  }
+  for (const uint32_t at : seen) meetings_[at] = {first, first};
+  return first;
+}
+
 void LiveRanges::touch(uint32_t site, uint32_t unit) {
-  Range& range = ranges_[find(site)];
+  Range& range = ranges_[find(settle(site))];
   range.first = std::min(range.first, unit);
   range.last = std::max(range.last, unit);
 }

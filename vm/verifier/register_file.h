@@ -22,7 +22,7 @@ struct RegisterState {
   ValueClass value{0, DType::None};  // no kinds: the register is empty
   uint8_t flags = 0;
   Register root = kNoRegister;  // an alias of what this register counts; it is stale once that is gone
-  uint32_t range = kNoSite;     // a site whose live range covers the accesses through this register
+  uint32_t range = kNoSite;     // of LiveRanges: covers the accesses through this register
   Origin origin;
   uint32_t stamp = 0;       // names this write of the register
   uint32_t root_stamp = 0;  // the stamp that the root must have

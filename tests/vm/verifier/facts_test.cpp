@@ -148,6 +148,62 @@ std::vector<Register> to_release(const Verified& v, uint32_t function, uint32_t 
   return registers;
 }
 
+// What the sides of a branch leave behind is of no use to anybody: their tensors may share memory.
+TEST(Facts, DeadSitesOfOneRegisterStayApart) {
+  const Verified v = verified(R"(
+    plan []
+    load_const r0, c0
+    load_const r9, c3
+    jump_if r9, L
+    alloc_tensor r1, s0
+    call_kernel k1, [r0, r1]
+    jump M
+  L:
+    alloc_tensor r1, s0
+    call_kernel k1, [r0, r1]
+  M:
+    alloc_tensor r2, s0
+    call_kernel k1, [r0, r2]
+    return r0)",
+                              0, kStorages);
+  const FunctionFacts& facts = v.facts.functions[0];
+  ASSERT_EQ(facts.sites.size(), 3u);
+  for (const size_t site : {0, 1, 2}) {
+    EXPECT_EQ(facts.sites[site].first, facts.kernels[site].unit);
+    EXPECT_EQ(facts.sites[site].last, facts.kernels[site].unit);
+  }
+}
+
+// Three sides meet one after the other, and are read then.
+TEST(Facts, SitesThatMeetTwiceShareARange) {
+  const Verified v = verified(R"(
+    plan []
+    load_const r0, c0
+    load_const r9, c3
+    jump_if r9, L
+    alloc_tensor r1, s0
+    call_kernel k1, [r0, r1]
+    jump M
+  L:
+    alloc_tensor r1, s0
+    call_kernel k1, [r0, r1]
+  M:
+    jump_if r9, N
+    alloc_tensor r1, s0
+    call_kernel k1, [r0, r1]
+  N:
+    alloc_tensor r2, s0
+    call_kernel k1, [r1, r2]
+    return r0)",
+                              0, kStorages);
+  const FunctionFacts& facts = v.facts.functions[0];
+  ASSERT_EQ(facts.sites.size(), 4u);
+  for (const size_t site : {0, 1, 2}) {
+    EXPECT_EQ(facts.sites[site].first, facts.kernels[0].unit);
+    EXPECT_EQ(facts.sites[site].last, facts.kernels[3].unit);
+  }
+}
+
 TEST(Facts, FramesKnowWhatToRelease) {
   const Verified v = verified(R"(
     own r0, r0
