@@ -1,5 +1,7 @@
 #include "vm/interpreter/escape.h"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <unordered_set>
 #include <vector>
@@ -34,32 +36,57 @@ Slot copy_out(const Slot& slot) {
 
 bool holds_slots(const Slot& slot) { return slot.kind == Kind::Tuple || slot.kind == Kind::Closure; }
 
-// Replaces what the containers hold by what may leave. Tensors are immutable to programs, so nobody in the session sees
-// a difference; containers that are Shared have left before.
+// Replaces what the container holds by what may leave, and calls `inner` for the containers among it. Tensors are
+// immutable to programs, so nobody in the session sees a difference; containers that are Shared have left before.
+template <typename Inner>
+void prepare_container(Machine& m, Object* object, const Inner& inner) {
+  if (object->counting != Counting::Local) return;
+  std::span<Slot> held;
+  if (object->kind == Kind::Tuple) {
+    held = static_cast<TupleObject*>(object)->fields();
+  } else {
+    auto& closure = *static_cast<ClosureObject*>(object);
+    closure.home = m.session->shared_from_this();
+    held = closure.captures();
+  }
+  for (Slot& slot : held) {
+    if (holds_slots(slot)) {
+      inner(slot.object);
+    } else if (is_object(slot.kind)) {
+      const Slot fit = copy_out(slot);
+      release(slot);
+      slot = fit;
+    }
+  }
+}
+
+// Without asking the system for memory; false where there are too many containers for that.
+bool prepare_few_containers(Machine& m, Object* root) {
+  std::array<Object*, 32> found;
+  size_t count = 0;
+  bool all = true;
+  const auto add = [&](Object* object) {
+    const auto end = found.begin() + static_cast<std::ptrdiff_t>(count);
+    if (std::find(found.begin(), end, object) != end) return;
+    all = all && count < found.size();
+    if (all) found[count++] = object;
+  };
+  add(root);
+  for (size_t i = 0; i < count; ++i) prepare_container(m, found[i], add);
+  return all;
+}
+
 void prepare_containers(Machine& m, Object* root) {
+  if (prepare_few_containers(m, root)) return;
   std::vector<Object*> work{root};
   std::unordered_set<const Object*> seen{root};
+  const auto add = [&](Object* object) {
+    if (seen.insert(object).second) work.push_back(object);
+  };
   while (!work.empty()) {
     Object* object = work.back();
     work.pop_back();
-    if (object->counting != Counting::Local) continue;
-    std::span<Slot> held;
-    if (object->kind == Kind::Tuple) {
-      held = static_cast<TupleObject*>(object)->fields();
-    } else {
-      auto& closure = *static_cast<ClosureObject*>(object);
-      closure.home = m.session->shared_from_this();
-      held = closure.captures();
-    }
-    for (Slot& slot : held) {
-      if (holds_slots(slot)) {
-        if (seen.insert(slot.object).second) work.push_back(slot.object);
-      } else if (is_object(slot.kind)) {
-        const Slot fit = copy_out(slot);
-        release(slot);
-        slot = fit;
-      }
-    }
+    prepare_container(m, object, add);
   }
 }
 

@@ -130,8 +130,20 @@ bool CompiledCheck::matches_func(const Node& node, const Slot& value) const {
   if (value.kind == Kind::PackedFunc) return !node.info->has_params;
   if (value.kind != Kind::Closure || !node.info->has_params) return false;
   if (!signature_of_) return true;
-  const StructInfo signature = signature_of_(static_cast<const ClosureObject*>(value.object)->function);
-  return signature == nullptr || is_compatible(signature, node.info) != Compatibility::Incompatible;
+  const uint32_t function = static_cast<const ClosureObject*>(value.object)->function;
+  std::atomic<uint64_t>& last = last_functions_[static_cast<size_t>(&node - nodes_.data())];
+  const uint64_t known = last.load(std::memory_order_relaxed);
+  if (known / 2 == function) return known % 2 == 1;
+  const StructInfo signature = signature_of_(function);
+  const bool matches = signature == nullptr || is_compatible(signature, node.info) != Compatibility::Incompatible;
+  last.store(uint64_t{function} * 2 + (matches ? 1 : 0), std::memory_order_relaxed);
+  return matches;
+}
+
+void CompiledCheck::set_signatures(SignatureOf signature_of) {
+  signature_of_ = std::move(signature_of);
+  last_functions_ = std::make_unique<std::atomic<uint64_t>[]>(nodes_.size());
+  for (size_t i = 0; i < nodes_.size(); ++i) last_functions_[i].store(UINT64_MAX, std::memory_order_relaxed);
 }
 
 bool CompiledCheck::early(const Node& node, const Slot& value, std::span<int64_t> vars) const {

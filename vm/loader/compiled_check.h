@@ -1,6 +1,8 @@
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -53,7 +55,7 @@ class CompiledCheck {
   // How closures are held against a function type: is the function with this number a subtype, as far as is known?
   // Set by the loader, which knows the functions.
   using SignatureOf = std::function<StructInfo(uint32_t function)>;
-  void set_signatures(SignatureOf signature_of) { signature_of_ = std::move(signature_of); }
+  void set_signatures(SignatureOf signature_of);
 
  private:
   struct Dim {
@@ -101,6 +103,8 @@ class CompiledCheck {
   bool by_heads_ = false;    // heads_ are the whole check of the fields
   bool late_ = false;
   SignatureOf signature_of_;
+  // For each node, the function that was looked at last, times two, plus whether it matched; comparing takes memory.
+  std::unique_ptr<std::atomic<uint64_t>[]> last_functions_;
 };
 
 // "a tensor (2, 3) of float32", "a tuple of 2", "none": a value for messages.
