@@ -1,3 +1,4 @@
+#include "compiler/driver/bounds.h"
 #include "compiler/driver/commands.h"
 #include "vm/executable/writer.h"
 #include "vm/loader/executable.h"
@@ -9,6 +10,7 @@ namespace {
 struct Options {
   std::string file;
   std::string output;
+  std::vector<std::string> bounds;
   CompileArguments compile;
 };
 
@@ -31,8 +33,13 @@ tool::Tool::Command configure_compile(CLI::App& command, const tool::Sources&) {
   command.add_option("FILE", options->file, "a program (.relax) or a model (.onnx)")->required();
   command.add_option("-o", options->output, "the executable; none: only check that it compiles");
   add_compile_arguments(command, options->compile);
+  command.add_option("--bound", options->bounds, "the most that dimensions of exported functions may be: n=512,m=64")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   return [options] {
-    const vm::Program program = compile_file(options->file, options->compile.options());
+    const std::vector<DimBound> bounds = parse_bounds(options->bounds);
+    vm::Program program = compile_file(options->file, options->compile.options());
+    set_bounds(program, bounds);
     vm::verify(program);
     if (!options->output.empty()) vm::save_program(program, options->output);
     return 0;

@@ -33,12 +33,14 @@ Dims parse_dims(std::string_view text) {
   return dims;
 }
 
+// Those that are not given are as large as their bounds.
 std::optional<std::vector<int64_t>> entry_dims_of(const LinkedFunction& function, const Dims& dims) {
   std::vector<int64_t> values;
   for (uint32_t i = 0; i < function.entry_dims; ++i) {
     const auto found = dims.find(function.source->vars[i]->name);
-    if (found == dims.end()) return std::nullopt;
-    values.push_back(found->second);
+    const auto bound = std::ranges::find(function.source->bounds, i, &Bound::var);
+    if (found == dims.end() && bound == function.source->bounds.end()) return std::nullopt;
+    values.push_back(found != dims.end() ? found->second : bound->most);
   }
   return values;
 }
@@ -152,6 +154,11 @@ void write_function(JsonWriter& json, const Executable& executable, const Linked
   json.key("entry_dims").begin_array();
   for (uint32_t i = 0; i < function.entry_dims; ++i) json.value(source.vars[i]->name);
   json.end_array();
+  if (!source.bounds.empty()) {
+    json.key("bounds").begin_object();
+    for (const Bound& bound : source.bounds) json.key(source.vars[bound.var]->name).value(bound.most);
+    json.end_object();
+  }
   const auto values = entry_dims_of(function, dims);
   if (function.facts->plan_unit && values) {
     try {

@@ -52,8 +52,9 @@ enum class Section : uint32_t {
   Kernels = 9,   // kernel calls
   Imports = 10,  // PackedFuncs and what they write
   Metadata = 11,
-  Debug = 12,  // source spans; optional
-  Data = 13,   // elements of constant tensors, each at a multiple of kAlignment; mapped, not copied
+  Debug = 12,   // source spans; optional
+  Data = 13,    // elements of constant tensors, each at a multiple of kAlignment; mapped, not copied
+  Bounds = 14,  // the most that entry dimensions may be; optional
 };
 
 struct SectionName {
@@ -68,7 +69,7 @@ inline constexpr SectionName kSections[] = {
     {Section::Constants, "constants", true}, {Section::PrimFuncs, "prim_funcs", true},
     {Section::Kernels, "kernels", true},     {Section::Imports, "imports", true},
     {Section::Metadata, "metadata", true},   {Section::Debug, "debug", false},
-    {Section::Data, "data", true},
+    {Section::Data, "data", true},           {Section::Bounds, "bounds", false},
 };
 
 // Features that a file may ask for, by bit. Append only.

@@ -68,6 +68,12 @@ struct SourceSpan {
   uint32_t column;  // 1-based
 };
 
+// The most that an entry dimension may be: check_params refuses more, and one memory plan serves all up to here.
+struct Bound {
+  uint32_t var;  // position in Function::vars
+  int64_t most;
+};
+
 // Registers: parameters, captures, then locals.
 struct Function {
   std::string name;
@@ -80,6 +86,7 @@ struct Function {
   std::vector<std::string> param_names;
   std::vector<SymVar>
       vars;  // every variable of signature, storages, checks and exprs; those that Plan takes come first, in its order
+  std::vector<Bound> bounds;  // by ascending var
   std::vector<Storage> storages;
   std::vector<Check> checks;
   std::vector<PrimExpr> exprs;

@@ -77,6 +77,7 @@ class ProgramReader {
   void read_imports(ByteReader& in);
   void read_metadata(ByteReader& in);
   void read_debug(ByteReader& in);
+  void read_bounds(ByteReader& in);
 
   const FileBytes& file_;
   FileLayout layout_;
@@ -140,6 +141,7 @@ Program ProgramReader::read() {
   with(Section::Imports, [&](ByteReader& in) { read_imports(in); });
   with(Section::Metadata, [&](ByteReader& in) { read_metadata(in); });
   if (find(Section::Debug) != nullptr) with(Section::Debug, [&](ByteReader& in) { read_debug(in); });
+  if (find(Section::Bounds) != nullptr) with(Section::Bounds, [&](ByteReader& in) { read_bounds(in); });
   program_.owners.push_back(file_.owner);
   return std::move(program_);
 }
@@ -380,6 +382,19 @@ void ProgramReader::read_debug(ByteReader& in) {
       const auto line = in.get<uint32_t>();
       function.spans.push_back({unit, line, in.get<uint32_t>()});
     }
+  }
+}
+
+void ProgramReader::read_bounds(ByteReader& in) {
+  const uint32_t count = in.get_count(16);
+  for (uint32_t i = 0; i < count; ++i) {
+    const size_t at = in.offset();
+    const auto function = in.get<uint32_t>();
+    if (function >= program_.functions.size())
+      fail(ErrorCode::CorruptFile, "byte {}: function {} does not exist, there are {}", at, function,
+           program_.functions.size());
+    const auto var = in.get<uint32_t>();
+    program_.functions[function].bounds.push_back({var, in.get<int64_t>()});
   }
 }
 

@@ -220,8 +220,10 @@ class Parser {
 
   void table(Function& f, FunctionScope& scope) {
     if (in_.accept("vars")) {
-      do f.vars.push_back(scope.infos.declare());
-      while (in_.accept(","));
+      do {
+        f.vars.push_back(scope.infos.declare());
+        if (in_.accept("<=")) f.bounds.push_back({static_cast<uint32_t>(f.vars.size() - 1), in_.integer()});
+      } while (in_.accept(","));
     } else if (in_.accept("signature")) {
       f.signature = scope.infos.info();
     } else if (in_.accept("names")) {

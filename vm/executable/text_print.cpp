@@ -122,7 +122,11 @@ class Printer {
   void tables(const Function& f, const VarSpelling& vars) {
     if (!f.vars.empty()) {
       std::string all;
-      for (const SymVar& var : f.vars) all += (all.empty() ? "" : ", ") + vars.of(var);
+      for (size_t i = 0; i < f.vars.size(); ++i) {
+        all += (all.empty() ? "" : ", ") + vars.of(f.vars[i]);
+        const auto bound = std::ranges::find(f.bounds, i, &Bound::var);
+        if (bound != f.bounds.end()) all += fmt::format(" <= {}", bound->most);
+      }
       line("  vars {}", all);
     }
     line("  signature {}", vars.text(f.signature));

@@ -60,6 +60,7 @@ class ProgramWriter {
     write_imports();
     write_metadata();
     write_debug();
+    write_bounds();
     strings_.write(section(Section::Strings));
   }
 
@@ -80,6 +81,7 @@ class ProgramWriter {
   void write_imports();
   void write_metadata();
   void write_debug();
+  void write_bounds();
   void emit_data(const ByteSink& sink) const;
 
   const Program& program_;
@@ -254,6 +256,20 @@ void ProgramWriter::write_debug() {
   }
 }
 
+void ProgramWriter::write_bounds() {
+  size_t count = 0;
+  for (const Function& function : program_.functions) count += function.bounds.size();
+  if (count == 0) return;
+  ByteWriter& out = section(Section::Bounds);
+  out.put(narrow(count));
+  for (size_t i = 0; i < program_.functions.size(); ++i)
+    for (const Bound& bound : program_.functions[i].bounds) {
+      out.put(narrow(i));
+      out.put(bound.var);
+      out.put(bound.most);
+    }
+}
+
 constexpr std::array<std::byte, format::kAlignment> kZeros{};
 
 void ProgramWriter::emit_data(const ByteSink& sink) const {
@@ -281,8 +297,15 @@ void ProgramWriter::emit(const ByteSink& sink) const {
     entries.push_back({static_cast<uint32_t>(id), flags, align_up(end), bytes, sum});
     end = align_up(end) + bytes;
   };
-  for (const auto& [id, content] : sections_) add(id, content.size(), checksum(content.bytes()));
-  add(Section::Data, data_bytes_, checksum_of_pieces([&](const ByteSink& piece) { emit_data(piece); }));
+  const auto add_data = [&] {
+    add(Section::Data, data_bytes_, checksum_of_pieces([&](const ByteSink& piece) { emit_data(piece); }));
+  };
+  const auto behind_data = sections_.upper_bound(Section::Data);
+  for (auto at = sections_.begin(); at != sections_.end(); ++at) {
+    if (at == behind_data) add_data();
+    add(at->first, at->second.size(), checksum(at->second.bytes()));
+  }
+  if (behind_data == sections_.end()) add_data();
 
   format::FileHeader header{format::kMagic, format::kVersion, static_cast<uint32_t>(entries.size()), 0, end, {}, 0};
   ByteWriter head;

@@ -18,6 +18,16 @@ void store_vars(const CompiledCheck& check, Slot* registers, std::span<const Reg
     if (check.binds(i)) put(registers[vars[i]], slot_head(Kind::Prim, DType::Int64), payload_bits(numbers[i]));
 }
 
+void check_bounds(const LinkedFunction& function, uint32_t index, Numbers& numbers) {
+  for (const LinkedBound& bound : function.bounds) {
+    if (numbers[bound.var] <= bound.most) continue;
+    std::vector<std::string> names;
+    for_each_var(function.source->checks[index].info, [&](const SymVar& var) { names.push_back(var->name); });
+    fail(ErrorCode::ShapeMismatch, "@{}: dimension {} is {}, the executable was compiled for at most {}",
+         function.source->name, names[bound.var], numbers[bound.var], bound.most);
+  }
+}
+
 }  // namespace
 
 void check_params(Machine&, const Frame& frame, uint32_t index, Slot* registers, std::span<const Register> vars) {
@@ -30,6 +40,7 @@ void check_params(Machine&, const Frame& frame, uint32_t index, Slot* registers,
     error.add_context("@" + function.source->name);
     throw error;
   }
+  if (!function.bounds.empty()) check_bounds(function, index, numbers);
   store_vars(check, registers, vars, numbers);
 }
 

@@ -47,18 +47,22 @@ struct Executable::Impl {
     if (found == plans.end()) fail(ErrorCode::Internal, "function {} has no plan", function);
     const auto make = [&] {
       const PlanContext c = context();
-      return plan_function(c, linked.functions[function], dims, memory_limit);
+      const auto roomy = bound_plans.find(function);
+      return plan_function(c, linked.functions[function], dims, memory_limit,
+                           roomy == bound_plans.end() ? nullptr : roomy->second.get());
     };
     return found->second->get(Numbers(dims.begin(), dims.end()), make);
   }
 
-  // Functions whose sizes are known are ready when loading is done. What is wrong with one of them is an error of its
-  // calls, not of the file.
+  // Functions whose sizes, or the most that they may be, are known are ready when loading is done. What is wrong with
+  // one of them is an error of its calls, not of the file.
   void plan_static_functions() {
     for (const auto& [function, cache] : plans) {
-      if (linked.functions[function].entry_dims != 0) continue;
+      const auto dims = greatest_dims(linked.functions[function]);
+      if (!dims) continue;
       try {
-        plan(function, {}, SIZE_MAX);
+        auto made = plan(function, *dims, SIZE_MAX);
+        if (!dims->empty()) bound_plans.emplace(function, std::move(made));
       } catch (const Error& error) {
         if (error_blame(error.code()) != Blame::User) throw;
       }
@@ -77,6 +81,7 @@ struct Executable::Impl {
   mutable PackCache packs;
   std::map<std::string, uint32_t, std::less<>> exported;
   std::map<uint32_t, std::unique_ptr<Plans>> plans;
+  std::map<uint32_t, std::shared_ptr<const FunctionPlan>> bound_plans;  // for the greatest entry dimensions
   BoundedCache<Numbers, PreparedKernel, NumbersHash> kernels{kDynamicKernels};
 };
 

@@ -48,8 +48,9 @@ class Executable {
   std::optional<uint32_t> find(std::string_view function) const;
 
   // Layouts, prepared kernels and memory plan of a function for the values of its entry dimensions; made at load for
-  // functions without any, otherwise at the first call with a shape and kept in a bounded cache. Throws as
-  // plan_function. Thread safe.
+  // functions without any, otherwise at the first call with a shape and kept in a bounded cache. Where all entry
+  // dimensions have bounds, the places are those of the plan for the bounds, made at load. Throws as plan_function.
+  // Thread safe.
   std::shared_ptr<const FunctionPlan> plan(uint32_t function, std::span<const int64_t> entry_dims,
                                            size_t memory_limit = SIZE_MAX) const;
 

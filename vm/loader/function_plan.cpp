@@ -19,8 +19,8 @@ size_t checked_sum(size_t a, size_t b) {
 class Planner {
  public:
   Planner(const PlanContext& context, const LinkedFunction& function, std::span<const int64_t> entry_dims,
-          size_t memory_limit)
-      : context_(context), function_(function), facts_(*function.facts), memory_limit_(memory_limit) {
+          size_t memory_limit, const FunctionPlan* roomy)
+      : context_(context), function_(function), facts_(*function.facts), memory_limit_(memory_limit), roomy_(roomy) {
     plan_->entry_dims.assign(entry_dims.begin(), entry_dims.end());
   }
 
@@ -30,7 +30,12 @@ class Planner {
     check_limit();
     check_views();
     prepare_kernels();
-    lay_out();
+    find_in_place();
+    if (roomy_ != nullptr && fits_into(*roomy_)) {
+      take_places(*roomy_);
+    } else {
+      lay_out();
+    }
     plan_->peak = known_peak(function_, *plan_);
     return std::move(plan_);
   }
@@ -148,25 +153,34 @@ class Planner {
     return site;
   }
 
-  // The interval on whose memory output 0 of kernel site `k` may lie; -1: none.
-  int32_t in_place_of(size_t k, const std::vector<uint32_t>& interval_of) const {
+  bool is_laid_out(uint32_t site) const {
+    return facts_.sites[site].opcode == Opcode::AllocTensor && facts_.sites[site].first <= facts_.sites[site].last;
+  }
+
+  uint32_t first_output(size_t k) const {
     const KernelSite& site = facts_.kernels[k];
-    const KernelCall& call = context_.program->kernels[site.kernel];
-    for (size_t input = 0; input < call.inputs && call.outputs != 0; ++input)
-      if (plan_->kernels[k].kernel->runs_in_place(input) && dies_for_output(site, call, input, interval_of))
-        return static_cast<int32_t>(interval_of[root(site.operands[input].index)]);
-    return -1;
+    return root(site.operands[context_.program->kernels[site.kernel].inputs].index);
+  }
+
+  void find_in_place() {
+    for (size_t k = 0; k < facts_.kernels.size(); ++k) {
+      PlannedKernel& planned = plan_->kernels[k];
+      const KernelCall& call = context_.program->kernels[facts_.kernels[k].kernel];
+      if (planned.kernel == nullptr || call.outputs == 0) continue;
+      for (size_t input = 0; input < call.inputs && planned.in_place_of == kNoSite; ++input)
+        if (planned.kernel->runs_in_place(input) && dies_for_output(facts_.kernels[k], call, input))
+          planned.in_place_of = root(facts_.kernels[k].operands[input].index);
+    }
   }
 
   // Is the input read for the last time, and nowhere else by this call, where output 0 of the same size begins?
-  bool dies_for_output(const KernelSite& site, const KernelCall& call, size_t input,
-                       const std::vector<uint32_t>& interval_of) const {
+  bool dies_for_output(const KernelSite& site, const KernelCall& call, size_t input) const {
     const Origin from = site.operands[input];
     const Origin to = site.operands[call.inputs];
     if (from.from != Origin::From::Site || to.from != Origin::From::Site) return false;
     const uint32_t source = root(from.index);
     const uint32_t target = root(to.index);
-    if (source == target || interval_of[source] == kNoInterval || interval_of[target] == kNoInterval) return false;
+    if (source == target || !is_laid_out(source) || !is_laid_out(target)) return false;
     const bool follows = facts_.sites[source].last == site.unit && facts_.sites[target].first == site.unit;
     const bool fits = extent_of(source).bytes == extent_of(target).bytes &&
                       function_.layouts[from.index] == function_.layouts[to.index];
@@ -176,29 +190,45 @@ class Planner {
     return follows && fits && std::ranges::count_if(std::span(site.operands).first(call.inputs), reads_source) == 1;
   }
 
+  // Is every tensor and scratch area at most as large as there, and every kernel at work in place where it was there?
+  bool fits_into(const FunctionPlan& roomy) const {
+    for (uint32_t i = 0; i < facts_.sites.size(); ++i)
+      if (is_laid_out(i) && extent_of(i).bytes > roomy.storages[facts_.sites[i].storage].bytes) return false;
+    for (size_t k = 0; k < facts_.kernels.size(); ++k) {
+      const PlannedKernel& ours = plan_->kernels[k];
+      const PlannedKernel& theirs = roomy.kernels[k];
+      const size_t scratch = ours.kernel == nullptr ? 0 : ours.kernel->scratch_bytes();
+      if (scratch > (theirs.kernel == nullptr ? 0 : theirs.kernel->scratch_bytes())) return false;
+      if (ours.kernel != nullptr && theirs.in_place_of != kNoSite && theirs.in_place_of != ours.in_place_of)
+        return false;
+    }
+    return true;
+  }
+
+  void take_places(const FunctionPlan& roomy) {
+    plan_->sites = roomy.sites;
+    for (size_t k = 0; k < plan_->kernels.size(); ++k) plan_->kernels[k].scratch = roomy.kernels[k].scratch;
+    plan_->segment_bytes = roomy.segment_bytes;
+    plan_->memory = roomy.memory;
+  }
+
   void lay_out() {
     std::vector<Interval> intervals;
     std::vector<uint32_t> interval_of(facts_.sites.size(), kNoInterval);
     for (uint32_t i = 0; i < facts_.sites.size(); ++i) {
-      const AllocSite& site = facts_.sites[i];
-      if (site.opcode != Opcode::AllocTensor || site.first > site.last) continue;
+      if (!is_laid_out(i)) continue;
       interval_of[i] = static_cast<uint32_t>(intervals.size());
-      intervals.push_back({extent_of(i).bytes, site.first, site.last});
+      intervals.push_back({extent_of(i).bytes, facts_.sites[i].first, facts_.sites[i].last});
     }
     std::vector<uint32_t> scratch_of(facts_.kernels.size(), kNoInterval);
     for (size_t k = 0; k < facts_.kernels.size(); ++k) {
-      const Kernel* kernel = plan_->kernels[k].kernel.get();
-      if (kernel == nullptr) continue;
-      const uint32_t unit = facts_.kernels[k].unit;
-      const int32_t source = in_place_of(k, interval_of);
-      if (source >= 0) {
-        const uint32_t target =
-            root(facts_.kernels[k].operands[context_.program->kernels[facts_.kernels[k].kernel].inputs].index);
-        intervals[interval_of[target]].in_place_of = source;
-      }
-      if (kernel->scratch_bytes() == 0) continue;
+      const PlannedKernel& planned = plan_->kernels[k];
+      if (planned.kernel == nullptr) continue;
+      if (planned.in_place_of != kNoSite)
+        intervals[interval_of[first_output(k)]].in_place_of = static_cast<int32_t>(interval_of[planned.in_place_of]);
+      if (planned.kernel->scratch_bytes() == 0) continue;
       scratch_of[k] = static_cast<uint32_t>(intervals.size());
-      intervals.push_back({kernel->scratch_bytes(), unit, unit});
+      intervals.push_back({planned.kernel->scratch_bytes(), facts_.kernels[k].unit, facts_.kernels[k].unit});
     }
     plan_->memory = plan_memory(intervals, kTensorAlignment);
 
@@ -226,14 +256,16 @@ class Planner {
   const LinkedFunction& function_;
   const FunctionFacts& facts_;
   size_t memory_limit_;
+  const FunctionPlan* roomy_;
   std::shared_ptr<FunctionPlan> plan_ = std::make_shared<FunctionPlan>();
 };
 
 }  // namespace
 
 std::shared_ptr<const FunctionPlan> plan_function(const PlanContext& context, const LinkedFunction& function,
-                                                  std::span<const int64_t> entry_dims, size_t memory_limit) {
-  return Planner(context, function, entry_dims, memory_limit).run();
+                                                  std::span<const int64_t> entry_dims, size_t memory_limit,
+                                                  const FunctionPlan* roomy) {
+  return Planner(context, function, entry_dims, memory_limit, roomy).run();
 }
 
 }  // namespace ingot::vm

@@ -42,6 +42,8 @@ struct PlannedKernel {
   std::string_view variant;
   size_t inputs = 0;   // how many of its operands are
   size_t scratch = 0;  // in bytes from the start of the segment
+  // The AllocSite on whose memory its first output may have been laid.
+  uint32_t in_place_of = kNoSite;
 };
 
 // Layouts, prepared kernels and memory plan of one function for the values of its entry dimensions. Immutable.
@@ -79,8 +81,10 @@ inline std::string_view variant_of(const KernelCall& call, bool jit, std::string
 }
 
 // Throws ResourceExhausted where sizes overflow or a tensor of the arena takes more than `memory_limit` bytes, and what
-// preparing throws, but for errors of one kernel call.
+// preparing throws, but for errors of one kernel call. `roomy` may be null: a plan of the same function, whose places
+// are taken over where everything fits there.
 std::shared_ptr<const FunctionPlan> plan_function(const PlanContext& context, const LinkedFunction& function,
-                                                  std::span<const int64_t> entry_dims, size_t memory_limit);
+                                                  std::span<const int64_t> entry_dims, size_t memory_limit,
+                                                  const FunctionPlan* roomy = nullptr);
 
 }  // namespace ingot::vm

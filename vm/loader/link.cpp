@@ -80,6 +80,19 @@ std::vector<LinkedKernel> link_kernels(const Program& program, const Function& s
   return kernels;
 }
 
+std::vector<LinkedBound> link_bounds(const Function& source, const FunctionFacts& facts) {
+  std::vector<LinkedBound> bounds;
+  if (source.bounds.empty() || !facts.params_check) return bounds;
+  const Check& check = source.checks[*facts.params_check];
+  uint32_t position = 0;
+  for_each_var(check.info, [&](const SymVar& var) {
+    for (const Bound& bound : source.bounds)
+      if (source.vars[bound.var] == var && check.binds[position]) bounds.push_back({position, bound.most});
+    ++position;
+  });
+  return bounds;
+}
+
 LinkedFunction link_function(const Program& program, const ProgramFacts& facts, uint32_t index) {
   const Function& source = program.functions[index];
   LinkedFunction function;
@@ -98,6 +111,7 @@ LinkedFunction link_function(const Program& program, const ProgramFacts& facts, 
     function.checks.emplace_back(check);
     function.checks.back().set_signatures([&program](uint32_t f) { return program.functions[f].signature; });
   }
+  function.bounds = link_bounds(source, *function.facts);
   for (const PrimExpr& expr : source.exprs) {
     std::vector<SymVar> vars;
     for_each_var(expr, [&](const SymVar& var) { vars.push_back(var); });
@@ -168,6 +182,14 @@ ConstantTable::ConstantTable(std::span<const Constant> constants) {
         slots_.emplace_back();
     }
   }
+}
+
+std::optional<std::vector<int64_t>> greatest_dims(const LinkedFunction& function) {
+  std::vector<int64_t> dims;
+  for (const Bound& bound : function.source->bounds)
+    if (bound.var == dims.size() && bound.var < function.entry_dims) dims.push_back(bound.most);
+  if (dims.size() != function.entry_dims) return std::nullopt;
+  return dims;
 }
 
 LinkedProgram link(const Program& program, const ProgramFacts& facts) {

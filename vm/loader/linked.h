@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -36,6 +37,12 @@ struct LinkedKernel {
   std::vector<LinkedOperand> operands;
 };
 
+// A variable that check_params binds, by its position there, and the most that it may be.
+struct LinkedBound {
+  uint32_t var = 0;
+  int64_t most = 0;
+};
+
 struct LinkedFunction {
   const Function* source = nullptr;
   const FunctionFacts* facts = nullptr;
@@ -47,11 +54,15 @@ struct LinkedFunction {
   std::vector<CodeUnit> code;
   const CodeUnit* entry = nullptr;  // where direct calls begin, in `code`
   std::vector<CompiledCheck> checks;
+  std::vector<LinkedBound> bounds;
   std::vector<CompiledExpr> exprs;
   std::vector<LinkedStorage> storages;  // those of sites; the others are empty
   std::vector<LinkedKernel> kernels;    // by FunctionFacts::kernels
   std::vector<Layout> layouts;          // by FunctionFacts::sites
 };
+
+// The bounds of all entry dimensions, in their order; none where one has no bound.
+std::optional<std::vector<int64_t>> greatest_dims(const LinkedFunction& function);
 
 // Constants as registers hold them; the objects are Uncounted and lie over the program's bytes.
 class ConstantTable {

@@ -67,6 +67,9 @@ void print_function(const Json& function) {
     print_line(fmt::format("  parameter  {}: {}", param["name"].get<std::string>(), param["info"].get<std::string>()));
   print_line(fmt::format("  code       {}, {} registers", size_text(function["code_bytes"]),
                          function["registers"].get<uint32_t>()));
+  if (function.contains("bounds"))
+    for (const auto& [name, most] : function["bounds"].items())
+      print_line(fmt::format("  bound      {} <= {}", name, most.get<int64_t>()));
   print_memory(function);
   print_kernels(function);
 }

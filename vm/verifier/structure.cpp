@@ -144,6 +144,16 @@ void check_check(const Check& check) {
     fail(ErrorCode::CorruptFile, "{} has {} variables, not {}", to_text(check.info), vars, check.binds.size());
 }
 
+void check_bound(const Function& function, size_t index) {
+  const Bound& bound = function.bounds[index];
+  if (bound.var >= function.vars.size())
+    fail(ErrorCode::CorruptFile, "variable {} has a bound, there are {}", bound.var, function.vars.size());
+  if (bound.most < 0) fail(ErrorCode::CorruptFile, "{} is at most {}", function.vars[bound.var]->name, bound.most);
+  if (index > 0 && function.bounds[index - 1].var >= bound.var)
+    fail(ErrorCode::CorruptFile, "the bound of variable {} stands behind that of {}", bound.var,
+         function.bounds[index - 1].var);
+}
+
 void check_loop(const LoopHeader& loop, const Function& function) {
   int64_t before = -1;
   for (const LoopRegister& reg : loop.registers) {
@@ -164,6 +174,7 @@ void check_function(const Function& function) {
   if (function.exported && function.captures != 0)
     fail(ErrorCode::CorruptFile, "an exported function cannot capture {} values", function.captures);
   check_signature(function);
+  for (size_t i = 0; i < function.bounds.size(); ++i) check_bound(function, i);
   for (size_t i = 0; i < function.storages.size(); ++i) {
     const Storage& storage = function.storages[i];
     if (storage.dtype == DType::None || storage.dims.size() > kMaxRank)

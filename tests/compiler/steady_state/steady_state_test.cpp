@@ -82,6 +82,7 @@ void count_request(const void* caller) {
 
 }  // namespace
 
+// NOLINTBEGIN: what the C library and the language prescribe
 #define CALLER __builtin_return_address(0)
 extern "C" {
 void* malloc(size_t bytes) {
@@ -117,6 +118,7 @@ void operator delete[](void* memory) noexcept { give_back(memory); }
 void operator delete(void* memory, size_t) noexcept { give_back(memory); }
 void operator delete[](void* memory, size_t) noexcept { give_back(memory); }
 #undef CALLER
+// NOLINTEND
 #endif
 
 namespace ingot {
