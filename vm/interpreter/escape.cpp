@@ -97,12 +97,18 @@ bool is_reclaimable(const Slot& slot) {
          std::atomic_ref(slot.object->count).load(std::memory_order_acquire) == 1;
 }
 
-void reclaim(Machine& m, const Slot& slot) noexcept {
-  if (slot.kind != Kind::Tensor || !is_reclaimable(slot)) return release(slot);
-  auto* tensor = static_cast<TensorObject*>(slot.object);
-  const uint16_t size_class = tensor->size_class;
-  tensor->~TensorObject();
-  m.pool.adopt(tensor, size_class);
+// A view and what it shows, one after the other.
+void reclaim(Machine& m, Slot slot) noexcept {
+  while (slot.kind == Kind::Tensor && is_reclaimable(slot)) {
+    auto* tensor = static_cast<TensorObject*>(slot.object);
+    const uint16_t size_class = tensor->size_class;
+    Ref<TensorObject> base = std::move(tensor->base);
+    tensor->~TensorObject();
+    m.pool.adopt(tensor, size_class);
+    if (!base) return;
+    slot = Slot::of(base.detach());
+  }
+  release(slot);
 }
 
 }  // namespace

@@ -134,6 +134,55 @@ TEST(Memory, TrimGivesMemoryBackToTheOperatingSystem) {
   EXPECT_EQ(first_of(session->run(0u, args)), 8.0f);
 }
 
+// A recursive function has a segment of the arena for each activation, and gives it back when it returns.
+TEST(Memory, RecursionTakesASegmentPerActivation) {
+  const auto session = session_of(assemble(R"(
+prim_func @twice(A: Buffer[(k,), float32], B: Buffer[(k,), float32]) {
+  for i in k { B[i] = A[i] * 2f32; }
+}
+kernel k0 = prim_func 1 -> 1 of 0
+const c0 = scalar int32 1
+func @down exported params 2 captures 0 registers 8 {
+  vars n
+  signature fn(Tensor[(n,), float32], Tensor[(), int32]) -> Tensor[(), int32]
+  names "x", "k"
+  check t0 = (Tensor[(n,), float32], Tensor[(), int32]) binds (1)
+  storage s0 = float32 (n,)
+  code
+    check_params t0, [r2]
+    plan [r2]
+    alloc_tensor r3, s0
+    call_kernel k0, [r0, r3]
+    load_const r4, c0
+    less_equal.i32 r5, r1, r4
+    jump_unless r5, L
+    kill r0
+    return r1
+  L:
+    sub.i32 r6, r1, r4
+    move r5, r0
+    call r5, @down
+    alloc_tensor r7, s0
+    call_kernel k0, [r3, r7]
+    return r5
+}
+)"));
+  const size_t segment = session->executable()->plan(0, std::vector<int64_t>{1000})->segment_bytes;
+  const auto peak_of = [&](int32_t depth) {
+    const std::vector<Value> args = {vector_of(1000, 1), Value::scalar(DType::Int32, depth)};
+    session->run(0u, args);
+    EXPECT_EQ(session->memory().in_use, 0u);
+    return session->memory().peak;
+  };
+  const size_t one = peak_of(1);
+  EXPECT_GE(one, segment);
+  for (const int32_t depth : {2, 3, 10}) {
+    const size_t more = peak_of(depth) - one;
+    EXPECT_GE(more, static_cast<size_t>(depth - 1) * segment);
+    EXPECT_LT(more, static_cast<size_t>(depth - 1) * (segment + 64));
+  }
+}
+
 // Of random sequence lengths, each with a plan and a result of its own. INGOT_SOAK=1: ten thousand.
 TEST(Memory, RandomLengthsDoNotGrowTheProcess) {
   const int measured = std::getenv("INGOT_SOAK") != nullptr ? 10'000 : 1'000;
