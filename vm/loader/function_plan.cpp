@@ -206,7 +206,11 @@ class Planner {
   }
 
   void take_places(const FunctionPlan& roomy) {
-    plan_->sites = roomy.sites;
+    for (size_t i = 0; i < plan_->sites.size(); ++i) {
+      const bool refused = plan_->sites[i].refused;
+      plan_->sites[i] = roomy.sites[i];
+      plan_->sites[i].refused = refused;
+    }
     for (size_t k = 0; k < plan_->kernels.size(); ++k) plan_->kernels[k].scratch = roomy.kernels[k].scratch;
     plan_->segment_bytes = roomy.segment_bytes;
     plan_->memory = roomy.memory;
