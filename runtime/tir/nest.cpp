@@ -22,6 +22,12 @@ Bindings lookup(const Values& values) {
   };
 }
 
+void require_dim(const PrimFunc& func, size_t buffer, size_t d, int64_t dim, int64_t expected) {
+  if (dim != expected || dim < 0)
+    fail(ErrorCode::ShapeMismatch, "{}: dimension {} of {} is {}, expected {} = {}", func.name, d,
+         func.buffers[buffer].name, dim, to_text(func.buffers[buffer].dims[d]), expected);
+}
+
 // Variables from the dimensions where they stand alone, then the rest compared.
 Values bind_dims(const PrimFunc& func, std::span<const std::vector<int64_t>> dims) {
   if (dims.size() != func.params)
@@ -42,9 +48,7 @@ Values bind_dims(const PrimFunc& func, std::span<const std::vector<int64_t>> dim
       bool known = true;
       for_each_var(buffer.dims[d], [&](const SymVar& var) { known &= values.contains(var.get()); });
       const int64_t expected = known ? evaluate(buffer.dims[d], lookup(values)) : dims[i][d];
-      if (dims[i][d] != expected || dims[i][d] < 0)
-        fail(ErrorCode::ShapeMismatch, "{}: dimension {} of {} is {}, expected {} = {}", func.name, d, buffer.name,
-             dims[i][d], to_text(buffer.dims[d]), expected);
+      require_dim(func, i, d, dims[i][d], expected);
     }
   }
   return values;
@@ -269,13 +273,16 @@ Nest make_nest(const PrimFunc& func, std::span<const std::vector<int64_t>> dims,
   });
   for (size_t id = 0; id < func.buffers.size(); ++id) {
     NestBuffer buffer{func.buffers[id].dtype, {}};
-    for (const PrimExpr& dim : concrete.buffers[id].dims) {
+    for (size_t d = 0; d < concrete.buffers[id].dims.size(); ++d) {
+      const PrimExpr& dim = concrete.buffers[id].dims[d];
       bool constant = true;
       for_each_var(dim, [&](const SymVar&) { constant = false; });
       if (!constant)
         fail(ErrorCode::InvalidArgument, "{}: the size of {} needs the values of scalars", func.name,
              func.buffers[id].name);
       buffer.dims.push_back(evaluate(dim, known));
+      // Those that scalars tell were not compared before.
+      if (id < func.params) require_dim(func, id, d, dims[id][d], buffer.dims.back());
     }
     buffer.bytes = checked_bytes(func, func.buffers[id], buffer.dims);
     const bool is_input = id < func.params - func.outputs;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "functions.h"
+#include "runtime/base/error.h"
+#include "runtime/tir/text.h"
 #include "runtime/tir/vectorize.h"
 
 namespace ingot::tir {
@@ -28,6 +30,21 @@ PrimFunc permute_func(const std::vector<size_t>& order) {
     return f.load(x, at);
   });
   return f.finish();
+}
+
+// A file of unknown origin may declare more than the tensor has.
+TEST(Nest, DimensionsThatScalarsTellAreCompared) {
+  size_t offset = 0;
+  const PrimFunc func =
+      parse("prim_func @f(A: Buffer[(n * 2,), float32], B: Buffer[(n * 130,), float32], n: int64) { }", offset);
+  const std::vector<std::vector<int64_t>> dims{{6}, {6}};
+  try {
+    make_nest(func, dims, std::vector<int64_t>{3});
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::ShapeMismatch);
+    EXPECT_STREQ(error.what(), "f: dimension 0 of B is 6, expected n * 130 = 390");
+  }
 }
 
 TEST(Nest, LoopsThatRunThroughMemoryBecomeOne) {
