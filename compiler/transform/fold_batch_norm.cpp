@@ -28,12 +28,15 @@ struct Affine {
   }
 };
 
+// No weights have more; a program may write any number.
+constexpr int64_t kMostChannels = 1 << 20;
+
 std::optional<size_t> channels_of(const StructInfo& info) {
   if (info == nullptr || info->kind != InfoKind::Tensor || info->dtype != DType::Float32 || !info->dims ||
       info->dims->size() < 2)
     return std::nullopt;
   const auto channels = (*info->dims)[1].as_const();
-  if (!channels || *channels < 1) return std::nullopt;
+  if (!channels || *channels < 1 || *channels > kMostChannels) return std::nullopt;
   return static_cast<size_t>(*channels);
 }
 
