@@ -52,8 +52,10 @@ int64_t block_of(int64_t extent) {
 }
 
 // So many rows are added up before their sum goes to the results: these are read and written less often, and memory is
-// read in several places at once.
-int64_t rows_together(int64_t count) {
+// read in several places at once. Results that lie in the first cache gain nothing.
+int64_t rows_together(int64_t count, int64_t block) {
+  constexpr int64_t kBlockInFirstCache = 4096;
+  if (block <= kBlockInFirstCache) return 1;
   for (const int64_t rows : {4, 2})
     if (count % rows == 0) return rows;
   return 1;
@@ -106,7 +108,7 @@ std::optional<std::vector<NestStmt>> interchanged(const NestLoop& loop) {
   const bool whole = block == *extent;
   const auto at = [&](const SymVar& var) { return whole ? PrimExpr(var) : PrimExpr(blocks) * block + PrimExpr(var); };
   NestLoop start{first, block, tir::LoopKind::Serial, {{replaced(*init, loop.var, at(first))}}, {}};
-  const int64_t together = rows_together(*count);
+  const int64_t together = rows_together(*count, block);
   const NestStore added = together == 1 ? *sum : of_rows(*sum, *fold, over->var, together);
   NestLoop row{second, block, tir::LoopKind::Serial, {{replaced(added, loop.var, at(second))}}, {}};
   NestLoop rows{over->var, *count / together, tir::LoopKind::Serial, {{std::move(row)}}, {}};

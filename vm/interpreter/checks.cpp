@@ -18,7 +18,8 @@ void store_vars(const CompiledCheck& check, Slot* registers, std::span<const Reg
     if (check.binds(i)) put(registers[vars[i]], slot_head(Kind::Prim, DType::Int64), payload_bits(numbers[i]));
 }
 
-void check_bounds(const LinkedFunction& function, uint32_t index, Numbers& numbers) {
+// Apart, so that functions without bounds pay one comparison.
+[[gnu::noinline]] void check_bounds(const LinkedFunction& function, uint32_t index, Numbers& numbers) {
   for (const LinkedBound& bound : function.bounds) {
     if (numbers[bound.var] <= bound.most) continue;
     std::vector<std::string> names;
