@@ -47,7 +47,7 @@ Dims requested(const CallSite& call, const Operand& x) {
     for (size_t i = 0; i < dims.size(); ++i) {
       if (i == *rest) continue;
       const auto same = std::find_if(before.begin(), before.end(), [&](const PrimExpr& dim) {
-        return !dim.is_const(0) && prove_equal(dim, dims[i]) == Proof::Yes;
+        return prove_equal(dim, dims[i]) == Proof::Yes;
       });
       if (same == before.end()) {
         after.push_back(dims[i]);

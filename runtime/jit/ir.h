@@ -2,7 +2,6 @@
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <source_location>
 #include <variant>
 #include <vector>
 
@@ -191,9 +190,6 @@ struct Function {
 };
 
 // What the generator does not take; the interpreter runs it.
-struct Refusal {
-  explicit Refusal(std::source_location from = std::source_location::current()) : where(from) {}
-  std::source_location where;
-};
+struct Refusal {};
 
 }  // namespace ingot::jit

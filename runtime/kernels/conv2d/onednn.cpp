@@ -41,7 +41,9 @@ std::optional<Choice> choose(const onednn::Device& device, const Problem& proble
       {onednn::spatial_desc(data), onednn::spatial_desc(output)},
   }};
   std::optional<Choice> best;
-  for (const auto& [src, dst] : candidates) {
+  for (const auto& candidate : candidates) {
+    const auto& src = candidate.first;
+    const auto& dst = candidate.second;
     auto ops = onednn::fuse_post_ops(problem, attributes.has_bias ? 3 : 2, dst, onednn::spatial_desc);
     // What oneDNN chooses is known too late for operations to be given in its layout.
     const bool chosen = dst == onednn::any_desc(output.dims);

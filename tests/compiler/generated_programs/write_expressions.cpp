@@ -191,7 +191,8 @@ Piece Writer::call(const Type& type) {
   for (size_t i = 0; i < scope_.callables.size(); ++i) {
     const auto& callable = scope_.callables[i];
     Bindings bound;
-    if (callable.uses_left == 0 || (scope_.pure && !callable.pure) ||
+    const bool recursive = callable.levels.starts_with('%');
+    if (callable.uses_left == 0 || (scope_.pure && !callable.pure) || (scope_.dataflow && recursive) ||
         !unify(callable.result, type, callable.symbols, bound))
       continue;
     for (const auto& [symbol, dim] : bound)
