@@ -216,7 +216,7 @@ Results convert_tree_ensemble(const Node& node) {
   }
   std::vector<int64_t> used(trees.mode.begin(), trees.mode.begin() + static_cast<ptrdiff_t>(trees.inner));
   std::ranges::sort(used);
-  used.erase(std::ranges::unique(used).begin(), used.end());
+  used.erase(std::unique(used.begin(), used.end()), used.end());
   static constexpr std::string_view kCompare[] = {"less_equal", "less",  "greater_equal",
                                                   "greater",    "equal", "not_equal"};
   for (size_t step = 0; step < trees.depth; ++step) {

@@ -71,7 +71,7 @@ void release_frames(Machine& m, const Frame* mark) noexcept {
       return release.pc == frame->pc && release.in_call == in_call;
     });
     if (known == m.releases.end()) {
-      std::ranges::rotate(m.releases, m.releases.end() - 1);
+      std::rotate(m.releases.begin(), m.releases.end() - 1, m.releases.end());
       known = m.releases.begin();
       known->pc = frame->pc;
       known->in_call = in_call;
