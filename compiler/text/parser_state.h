@@ -85,9 +85,9 @@ class Parser {
   uint32_t rank();
   StructInfo prim_type(std::string_view closing);
   StructInfo function_type(bool pure);
-  std::vector<PrimExpr> dims();
+  std::vector<PrimExpr> dims();  // from behind `(` to behind `)`
   PrimExpr unknown_dim();
-  StructInfo annotation();  // of a let or a result  // from behind `(` to behind `)`
+  StructInfo annotation();  // of a let or a result
   PrimExpr prim_expr(int least = 0);
   PrimExpr prim_unary();
   PrimExpr prim_primary();
