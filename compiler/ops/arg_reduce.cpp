@@ -11,9 +11,9 @@ StructInfo infer_arg_reduce(const CallSite& call) {
   const auto x = operand(call, 0);
   require_numeric(call, x);
   const auto how = reduction(call, x.rank());
-  for (const auto& dim : how.reduced(x.dims()))
-    if (dim.is_const(0))
-      call.fail(ErrorCode::ShapeMismatch, "{} has no elements along the axis: {}", x.name, dims_text(x.dims()));
+  for (size_t d = 0; d < x.rank(); ++d)
+    if (how.along[d] && x.dims()[d].is_const(0))
+      call.fail(ErrorCode::ShapeMismatch, "{} has no elements along axis {}: {}", x.name, d, dims_text(x.dims()));
   return tensor_info(DType::Int64, how.kept(x.dims()));
 }
 
@@ -22,6 +22,9 @@ Meaning define_arg_reduce(const CallSite& call) {
   const auto how = reduction(call, f.dims(f.in()).size());
   const DType dtype = f.dtype(f.in());
   const Dims extents = how.reduced(f.dims(f.in()));
+  for (size_t d = 0; d < how.along.size(); ++d)
+    if (const auto& dim = f.dims(f.in())[d]; how.along[d] && !dim.as_const())
+      f.require(fmt::format("axis_{}", d), PrimExpr::make(PrimOp::Less, {0, dim}));
   const auto best = f.builder().temporary("best", dtype, f.dims(f.out()));
   const bool last = call.flag("select_last_index");
   const auto better = [&](const Element& x, const Element& than) {

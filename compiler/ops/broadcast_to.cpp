@@ -28,9 +28,7 @@ Meaning define_broadcast_to(const CallSite& call) {
   for (size_t d = 0; d < given.size(); ++d) {
     const PrimExpr& to = wanted[wanted.size() - given.size() + d];
     if (given[d].is_const(1) || prove_equal(given[d], to) == Proof::Yes) continue;
-    // A buffer that cannot be where the dimension is neither 1 nor the wanted one.
-    const PrimExpr fits = PrimExpr::make(PrimOp::Or, {is(given[d], to), is(given[d], 1)});
-    f.builder().temporary("fit", DType::UInt8, {PrimExpr::make(PrimOp::Select, {fits, 0, -1})});
+    f.require(fmt::format("dimension_{}", d), PrimExpr::make(PrimOp::Or, {is(given[d], to), is(given[d], 1)}));
   }
   f.compute(f.out(), [&](const tir::Indices& i) { return f.load(f.in(), broadcast_index(given, i, wanted)); });
   return f.finish();

@@ -108,6 +108,10 @@ OpFunc::OpFunc(const CallSite& call, std::vector<StructInfo> outputs)
                                        local_dims(*outputs[i]->dims)));
 }
 
+void OpFunc::require(std::string name, const PrimExpr& fits) {
+  builder_.temporary(std::move(name), DType::UInt8, {PrimExpr::make(PrimOp::Select, {fits, 0, -1})});
+}
+
 void OpFunc::compute(tir::BufferId buffer, const std::function<Element(const tir::Indices&)>& element) {
   builder_.compute(buffer, [&](const tir::Indices& i) { return element(i).expr; });
 }

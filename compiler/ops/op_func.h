@@ -56,6 +56,10 @@ class OpFunc {
   // An expression over the caller's variables in those of this function.
   PrimExpr local(const PrimExpr& expr) const { return sizes_.local(expr); }
 
+  // The call fails with ShapeMismatch where `fits`, a condition on this function's variables, does not hold: a
+  // temporary of size -1 that carries `name`, which the message shows.
+  void require(std::string name, const PrimExpr& fits);
+
   void compute(tir::BufferId buffer, const std::function<Element(const tir::Indices&)>& element);
   void reduce(tir::BufferId buffer, tir::ExprOp op, const Element& init, Dims extents,
               const std::function<Element(const tir::Indices& i, const tir::Indices& k)>& element);

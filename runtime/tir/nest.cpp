@@ -54,9 +54,27 @@ Values bind_dims(const PrimFunc& func, std::span<const std::vector<int64_t>> dim
   return values;
 }
 
-size_t checked_bytes(const PrimFunc& func, const Buffer& buffer, const std::vector<int64_t>& dims) {
+// " where n = 3, m = 2"
+std::string values_text(const PrimExpr& expr, const Bindings& known) {
+  std::string text;
+  std::vector<SymVar> named;
+  for_each_var(expr, [&](const SymVar& var) {
+    const auto value = known(var);
+    if (!value || std::ranges::find(named, var) != named.end()) return;
+    text += fmt::format("{}{} = {}", named.empty() ? " where " : ", ", var->name, *value);
+    named.push_back(var);
+  });
+  return text;
+}
+
+size_t checked_bytes(const PrimFunc& func, const Buffer& buffer, const std::vector<int64_t>& dims,
+                     const Bindings& known) {
   std::optional<size_t> bytes = dtype_bytes(buffer.dtype);
-  for (const int64_t dim : dims) {
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const int64_t dim = dims[d];
+    if (const PrimExpr& expr = buffer.dims[d]; dim < 0 && expr.op() == PrimOp::Select)
+      fail(ErrorCode::ShapeMismatch, "{}: {}: {} does not hold{}", func.name, buffer.name, to_text(expr.operands()[0]),
+           values_text(expr.operands()[0], known));
     if (dim < 0) fail(ErrorCode::ShapeMismatch, "{}: {} has the dimension {}", func.name, buffer.name, dim);
     if (dim == 0) return 0;
     if (bytes) bytes = checked_mul(*bytes, static_cast<size_t>(dim));
@@ -284,7 +302,7 @@ Nest make_nest(const PrimFunc& func, std::span<const std::vector<int64_t>> dims,
       // Those that scalars tell were not compared before.
       if (id < func.params) require_dim(func, id, d, dims[id][d], buffer.dims.back());
     }
-    buffer.bytes = checked_bytes(func, func.buffers[id], buffer.dims);
+    buffer.bytes = checked_bytes(func, func.buffers[id], buffer.dims, known);
     const bool is_input = id < func.params - func.outputs;
     buffer.zero_fill = !is_input && buffer.bytes != 0 && !writes_whole(concrete, static_cast<BufferId>(id));
     nest.buffers.push_back(std::move(buffer));
