@@ -42,9 +42,14 @@ Module Inference::run() {
       continue;
     }
     if (!errors)
-      for (const Span& span : unsolved_)
+      for (const auto& [span, global] : unsolved_) {
+        if (!global.empty()) {
+          refuse_polymorphic(global, span);
+          continue;
+        }
         diagnostics_->error(ErrorCode::TypeError, span, "the parameters of this function are not fixed by its uses",
                             "annotate them: fn(%x: Tensor[...])");
+      }
     if (!diagnostics_->has_errors())
       for (const auto& definition : result.definitions())
         if (definition.function != nullptr) refuse_unknown(definition.function);
@@ -138,6 +143,12 @@ void Inference::complete(Global& global) {
   context_ = outer;
 }
 
+void Inference::refuse_polymorphic(const std::string& name, const Span& use) {
+  diagnostics_->error(ErrorCode::TypeError, use,
+                      fmt::format("@{} is polymorphic, and nothing tells what its parameters are here", name),
+                      "annotate its parameters, or wrap it: fn(%x: Tensor[...]) { @" + name + "(%x) }");
+}
+
 // What calls of a global function know of it: its annotations or, without a result annotation, what its body gives.
 StructInfo Inference::signature(const std::string& name, const Span& use) {
   const auto found = globals_.find(name);
@@ -155,9 +166,7 @@ StructInfo Inference::signature(const std::string& name, const Span& use) {
   }
   const Function& f = *global.definition.function;
   if (global.polymorphic) {
-    diagnostics_->error(ErrorCode::TypeError, use,
-                        fmt::format("@{} is polymorphic, and nothing tells what its parameters are here", name),
-                        "annotate its parameters, or wrap it: fn(%x: Tensor[...]) { @" + name + "(%x) }");
+    refuse_polymorphic(name, use);
     return unknown();
   }
   hold_shapes(f);
@@ -202,6 +211,7 @@ FunctionRef Inference::function(const Function& f, const Var* self, SymVars* gen
   context_.dataflow = false;
   context_.must_be_pure = f.pure && !has_flag(f.attrs, "force_pure") && !has_flag(f.attrs, "relax.force_pure");
   if (f.span.line != 0) context_.here = f.span;
+  if (!f.params.empty()) context_.at = origin_of(*f.params.front());
   hold_shapes(f);
   const StructInfo annotated = resolved(f.result);
   SymVars bound;
@@ -266,6 +276,8 @@ Expr Inference::sequence(const Seq& seq, const StructInfo& expected) {
     for (const auto& b : block.bindings) {
       context_.into = &inferred.bindings;
       if (b.span.line != 0) context_.here = b.span;
+      context_.at = origin_of(*b.var);
+      context_.uses = 0;
       // The last value of a sequence stands in the context of the sequence.
       const bool is_result = b.var.get() == as<Var>(seq.body);
       binding(b, is_result ? expected : nullptr);

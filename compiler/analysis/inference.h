@@ -65,6 +65,9 @@ class Inference {
     bool dataflow = false;
     bool must_be_pure = false;
     ir::Span here;
+    // The binding, and how many functions with open parameters it has passed on so far.
+    Origin at;
+    uint32_t uses = 0;
   };
 
   // The StructInfo of a value about which nothing is known because something was wrong, or because the function that
@@ -81,6 +84,7 @@ class Inference {
   ir::Module walk();
   void complete(Global& global);
   void refuse_unknown(const ir::Expr& e);
+  void refuse_polymorphic(const std::string& name, const ir::Span& use);
   StructInfo signature(const std::string& name, const ir::Span& use);
   ir::FunctionRef function(const ir::Function& f, const ir::Var* self, SymVars* generic = nullptr);
   ir::Expr sequence(const ir::Seq& seq, const StructInfo& expected);
@@ -101,6 +105,7 @@ class Inference {
   ir::Expr value(const ir::Expr& e, const StructInfo& expected, const ir::Binding& b);
   ir::Expr leaf(const ir::Expr& e, const StructInfo& expected = nullptr);
   ir::Expr variable(const ir::Expr& e, const StructInfo& expected);
+  ir::Expr global_variable(const ir::Expr& e, const StructInfo& expected);
   ir::Expr literal(const ir::Constant& constant, DType dtype);
   const ir::Constant* literal_of(const ir::Expr& e) const;
 
@@ -137,22 +142,29 @@ class Inference {
     ir::FunctionRef function;
   };
   std::vector<ir::Expr> open_arguments(const ir::Call& e, const ir::Function& f);
+  bool takes_any(const ir::Function& f, const ir::Var& param) const;
   std::optional<Instance> instantiate(const ir::Call& e, const ir::Function& f, const std::string& name,
                                       const std::vector<ir::Expr>& args);
   ir::Expr global_instance(const ir::Call& e, Global& global, const std::vector<ir::Expr>& args);
   ir::Expr local_instance(const ir::Call& e, Local& local, const std::vector<ir::Expr>& args);
   ir::Expr call_instance(const ir::Call& e, ir::Expr instance, std::vector<ir::Expr> args);
-  bool is_asked_for(const ir::Function& f, const StructInfo& expected) const;
-  static ir::Call imagined_call(const ir::Expr& callee, const StructInfo& expected);
   ir::Expr call_global_generic(const ir::Call& e, Global& global);
   ir::Expr call_local_generic(const ir::Call& e, Local& local);
   Origin origin_of(const ir::Var& var) const;
   uint32_t copy_number(const ir::Function& f, const std::string& key);
-  StructInfo holes_of(const ir::Function& f);
-  bool holds_holes(const StructInfo& info) const;
-  void solve_params(const ir::Function& f, const StructInfo& expected);
   void check_uncalled(const ir::Function& f, SymScope::Mark scope);
   bool check_relations(const ir::Call& e, const ir::Function& f, const std::vector<ir::Expr>& args);
+
+  // inference_passed.cpp: functions with open parameters that are passed on
+  bool is_asked_for(const ir::Function& f, const StructInfo& expected) const;
+  static ir::Call imagined_call(const ir::Expr& callee, const StructInfo& expected);
+  uint32_t use_number(const ir::Function& f);
+  StructInfo passed_on(const ir::Function& f, const StructInfo& expected);
+  bool is_hole(const StructInfo& info) const;
+  bool holds_holes(const StructInfo& info) const;
+  void solve(const Origin& param, const StructInfo& info);
+  void solve_params(const ir::Function& f, const StructInfo& expected);
+  bool is_late(const ir::Expr& e) const;
 
   const ir::Module* module_;
   ir::Diagnostics* diagnostics_;
@@ -166,14 +178,19 @@ class Inference {
   std::unordered_map<const ir::Var*, std::unique_ptr<Local>> locals_;
   // Variables of unknown dimensions, by the match_cast that names them.
   Named named_;
-  std::unordered_map<const ir::Var*, SymVar> hole_symbols_;  // stand for the types of open parameters
+  std::map<Origin, SymVar> hole_symbols_;  // stand for the types of open parameters
   std::unordered_map<const SymVarNode*, Origin> holes_;
   std::map<Origin, StructInfo> solved_;
   std::map<std::string, uint32_t, std::less<>> copy_numbers_;  // by what is copied and for what; the same in each round
   std::unordered_map<const SymVarNode*, std::vector<PrimExpr>> held_;  // what shape_symbols stand for
   std::unordered_map<const ir::Var*, Origin> origin_;
   std::vector<ir::FunctionRef> copies_;  // keeps alive what the maps point to
-  std::vector<ir::Span> unsolved_;       // functions that are passed on with open parameters
+  // Functions that are passed on with open parameters: where, and which where it is one of the module.
+  struct Unsolved {
+    ir::Span span;
+    std::string global;
+  };
+  std::vector<Unsolved> unsolved_;
   bool again_ = false;
   SymScope scope_;
   Context context_;

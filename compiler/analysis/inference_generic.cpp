@@ -49,9 +49,6 @@ std::vector<Expr> Inference::open_arguments(const Call& e, const Function& f) {
   TypeArguments types(f.type_params);
   for (size_t i = 0; i < e.info_args.size(); ++i) types.set(i, e.info_args[i]);
   const auto annotation = [&](size_t i) { return i < f.params.size() ? annotation_of(*f.params[i]) : nullptr; };
-  const auto is_late = [&](const Expr& arg) {
-    return is_open(arg) || (as<Var>(arg) && locals_.contains(as<Var>(arg)));
-  };
   for (size_t i = 0; i < args.size(); ++i)
     if (!is_late(e.args[i])) {
       args[i] = leaf(e.args[i], annotation(i));
@@ -64,6 +61,12 @@ std::vector<Expr> Inference::open_arguments(const Call& e, const Function& f) {
       args[i] = leaf(e.args[i], a != nullptr ? types.apply(a) : nullptr);
     }
   return args;
+}
+
+// May the parameter be a function with open parameters of its own?
+bool Inference::takes_any(const Function& f, const Var& param) const {
+  const StructInfo annotation = annotation_of(param);
+  return annotation == nullptr || !mentions_type_param(f, annotation) || annotation->kind == InfoKind::Object;
 }
 
 // The function that the call needs: parameters with the StructInfo of its arguments. Nothing after an error, or where
@@ -88,7 +91,7 @@ std::optional<Inference::Instance> Inference::instantiate(const Call& e, const F
   std::vector<bool> has_holes(args.size());
   for (size_t i = 0; i < args.size(); ++i) {
     has_holes[i] = mentions_unknown(args[i]->info) && holds_holes(args[i]->info);
-    if (mentions_unknown(args[i]->info) && (!has_holes[i] || !f.type_params.empty())) return std::nullopt;
+    if (mentions_unknown(args[i]->info) && (!has_holes[i] || !takes_any(f, *f.params[i]))) return std::nullopt;
     if (has_holes[i])
       for (const StructInfo& field : args[i]->info->fields) {
         const auto hole = field->shape_var ? holes_.find(field->shape_var.get()) : holes_.end();
@@ -126,7 +129,7 @@ std::optional<Inference::Instance> Inference::instantiate(const Call& e, const F
     const StructInfo& argument = general.infos[e.info_args.size() + i];
     const StructInfo annotation = annotation_of(*f.params[i]);
     if (annotation == nullptr) params[i] = argument;
-    if (annotation != nullptr && !has_holes[i] && !types.match(annotation, argument)) {
+    if (annotation != nullptr && (!has_holes[i] || takes_any(f, *f.params[i])) && !types.match(annotation, argument)) {
       diagnostics_->error(ErrorCode::TypeError, span,
                           fmt::format("argument {} of {} is {}, which does not fit its other arguments", i, name,
                                       to_text(args[i]->info)));
@@ -258,24 +261,6 @@ Expr Inference::call_local_generic(const Call& e, Local& local) {
   return call_instance(e, std::move(instance), std::move(args));
 }
 
-// Is a function with all its parameters known asked for, so that `f` can be passed on as the instance that takes them?
-bool Inference::is_asked_for(const Function& f, const StructInfo& expected) const {
-  return expected != nullptr && expected->kind == InfoKind::Func && expected->has_params &&
-         expected->fields.size() == f.params.size() && !holds_holes(expected) &&
-         std::ranges::none_of(expected->fields, mentions_unknown);
-}
-
-// A call of `callee` with arguments of the types that `expected` takes; only its StructInfo counts.
-Call Inference::imagined_call(const Expr& callee, const StructInfo& expected) {
-  std::vector<Expr> args;
-  for (const StructInfo& field : expected->fields) {
-    const auto var = std::make_shared<Var>("", nullptr, false, callee->span);
-    var->info = field;
-    args.push_back(var);
-  }
-  return {callee, std::move(args), {}, {}, callee->span};
-}
-
 Origin Inference::origin_of(const Var& var) const {
   const auto found = origin_.find(&var);
   return found == origin_.end() ? Origin{&var, 0} : found->second;
@@ -288,34 +273,10 @@ uint32_t Inference::copy_number(const Function& f, const std::string& key) {
   return copy_numbers_.try_emplace(what, static_cast<uint32_t>(copy_numbers_.size() + 1)).first->second;
 }
 
-// Does the function type have parameters that only uses can tell?
-bool Inference::holds_holes(const StructInfo& info) const {
-  return info->kind == InfoKind::Func && std::ranges::any_of(info->fields, [&](const StructInfo& field) {
-           return field->kind == InfoKind::Object && field->shape_var && holes_.contains(field->shape_var.get());
-         });
-}
-
-// Where a function with these parameters is asked for, its open ones take them.
-void Inference::solve_params(const Function& f, const StructInfo& expected) {
-  if (expected == nullptr || expected->kind != InfoKind::Func || expected->fields.size() != f.params.size()) return;
-  for (size_t i = 0; i < f.params.size(); ++i) {
-    const StructInfo& field = expected->fields[i];
-    if (annotation_of(*f.params[i]) != nullptr || mentions_unknown(field) || field->shape_var) continue;
-    again_ = solved_.emplace(origin_of(*f.params[i]), generalize({field}).infos[0]).second || again_;
-  }
-}
-
 // A function with open parameters that nobody calls is checked as far as its parameters do not matter.
 void Inference::check_uncalled(const Function& f, SymScope::Mark scope) {
-  const auto mentions_param = [&](const StructInfo& info) {
-    bool found = false;
-    for_each_var(info, [&](const SymVar& var) {
-      found = found || std::ranges::any_of(f.type_params, [&](const auto& param) { return param.var == var; });
-    });
-    return found;
-  };
   copies_.push_back(copy_function(
-      f, [&](const StructInfo& info) { return mentions_param(info) ? unknown() : info; }, {}, origin_,
+      f, [&](const StructInfo& info) { return mentions_type_param(f, info) ? unknown() : info; }, {}, origin_,
       copy_number(f, "?")));
   const size_t unsolved = unsolved_.size();
   const auto hidden = scope_.cut(scope);
@@ -324,22 +285,6 @@ void Inference::check_uncalled(const Function& f, SymScope::Mark scope) {
   scope_.restore(hidden);
   named_ = std::move(outer_named);
   unsolved_.resize(unsolved);
-}
-
-// What is known of a function with open parameters that is passed on.
-StructInfo Inference::holes_of(const Function& f) {
-  std::vector<StructInfo> params;
-  for (const auto& param : f.params) {
-    StructInfo annotation = annotation_of(*param);
-    if (annotation == nullptr) {
-      SymVar& symbol = hole_symbols_[param.get()];
-      if (!symbol) symbol = make_sym_var(param->name);
-      holes_[symbol.get()] = origin_of(*param);
-      annotation = make_hole(symbol);
-    }
-    params.push_back(std::move(annotation));
-  }
-  return func_info(std::move(params), unknown(), f.pure);
 }
 
 }  // namespace ingot::analysis

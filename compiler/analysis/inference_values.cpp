@@ -1,5 +1,6 @@
 #include "compiler/analysis/inference.h"
 #include "compiler/analysis/literals.h"
+#include "compiler/ir/prim_value.h"
 #include "compiler/ops/ops.h"
 
 namespace ingot::analysis {
@@ -61,14 +62,7 @@ Expr Inference::leaf(const Expr& e, const StructInfo& expected) {
     case ExprKind::Var:
       return variable(e, expected);
     case ExprKind::GlobalVar:
-      if (const auto found = globals_.find(as<GlobalVar>(e)->name);
-          found != globals_.end() && found->second.polymorphic &&
-          is_asked_for(*found->second.definition.function, expected)) {
-        const Call asked = imagined_call(e, expected);
-        Expr instance = global_instance(asked, found->second, asked.args);
-        return instance != nullptr ? instance : typed(std::make_shared<GlobalVar>(*as<GlobalVar>(e)), unknown());
-      }
-      return typed(std::make_shared<GlobalVar>(*as<GlobalVar>(e)), signature(as<GlobalVar>(e)->name, place(e->span)));
+      return global_variable(e, expected);
     case ExprKind::Tuple: {
       std::vector<Expr> fields;
       std::vector<StructInfo> infos;
@@ -83,11 +77,10 @@ Expr Inference::leaf(const Expr& e, const StructInfo& expected) {
     case ExprKind::Shape:
       return typed(std::make_shared<Shape>(*as<Shape>(e)), shape_info(as<Shape>(e)->dims));
     case ExprKind::PrimValue: {
-      const auto& prim = as<PrimValue>(e)->value;
-      StructInfo info = std::holds_alternative<PrimExpr>(prim) ? prim_info(DType::Int64, std::get<PrimExpr>(prim))
-                        : std::holds_alternative<double>(prim) ? prim_info(DType::Float64)
-                                                               : prim_info(DType::Bool);
-      return typed(std::make_shared<PrimValue>(*as<PrimValue>(e)), std::move(info));
+      const auto& prim = *as<PrimValue>(e);
+      const auto* expr = std::get_if<PrimExpr>(&prim.value);
+      return typed(std::make_shared<PrimValue>(prim),
+                   expr != nullptr ? prim_info(dtype_of(prim), *expr) : prim_info(dtype_of(prim)));
     }
     case ExprKind::String:
       return typed(std::make_shared<String>(*as<String>(e)), object_info());
@@ -106,19 +99,37 @@ Expr Inference::leaf(const Expr& e, const StructInfo& expected) {
   }
 }
 
+Expr Inference::global_variable(const Expr& e, const StructInfo& expected) {
+  const auto& name = as<GlobalVar>(e)->name;
+  const auto made = std::make_shared<GlobalVar>(name, e->span);
+  const auto found = globals_.find(name);
+  if (found == globals_.end() || !found->second.polymorphic) return typed(made, signature(name, place(e->span)));
+  Global& global = found->second;
+  const Function& f = *global.definition.function;
+  const StructInfo asked = is_asked_for(f, expected) ? expected : passed_on(f, expected);
+  if (asked == nullptr) return typed(made, signature(name, place(e->span)));
+  if (is_asked_for(f, asked)) {
+    const Call call = imagined_call(e, asked);
+    Expr instance = global_instance(call, global, call.args);
+    return instance != nullptr ? instance : typed(made, unknown());
+  }
+  unsolved_.push_back({place(e->span), name});
+  return typed(made, asked);
+}
+
 Expr Inference::variable(const Expr& e, const StructInfo& expected) {
   const auto* var = as<Var>(e);
   if (const auto open = locals_.find(var); open != locals_.end()) {
-    if (is_asked_for(*open->second->function, expected)) {
-      const Call asked = imagined_call(e, expected);
-      if (Expr instance = local_instance(asked, *open->second, asked.args)) return instance;
+    Local& local = *open->second;
+    local.escapes = true;
+    const StructInfo asked = is_asked_for(*local.function, expected) ? expected : passed_on(*local.function, expected);
+    if (is_asked_for(*local.function, asked)) {
+      const Call call = imagined_call(e, asked);
+      if (Expr instance = local_instance(call, local, call.args)) return instance;
     }
-    // It escapes: only what is asked for here, or what it is applied to elsewhere, can fix its parameters.
-    open->second->escapes = true;
-    solve_params(*open->second->function, expected);
-    unsolved_.push_back(place(open->second->function->span));
-    var->info = holes_of(*open->second->function);
-    return e;
+    unsolved_.push_back({place(local.function->span), ""});
+    return typed(std::make_shared<Var>(var->name, nullptr, var->dataflow, var->span),
+                 asked != nullptr ? asked : unknown());
   }
   if (var->info == nullptr) {
     diagnostics_->error(ErrorCode::TypeError, place(e->span), fmt::format("%{} is not defined", var->name));

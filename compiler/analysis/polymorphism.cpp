@@ -61,6 +61,14 @@ bool is_polymorphic(const ir::Function& function) {
          std::ranges::any_of(function.params, [](const ir::VarRef& param) { return param->annotation == nullptr; });
 }
 
+bool mentions_type_param(const ir::Function& function, const StructInfo& info) {
+  bool found = false;
+  for_each_var(info, [&](const SymVar& var) {
+    found = found || std::ranges::any_of(function.type_params, [&](const auto& param) { return param.var == var; });
+  });
+  return found;
+}
+
 Generalized generalize(const std::vector<StructInfo>& arguments) {
   Generalized result;
   Generalizer generalizer;

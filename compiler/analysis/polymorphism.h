@@ -13,6 +13,9 @@ namespace ingot::analysis {
 // Has it parameters without annotation, or type parameters?
 bool is_polymorphic(const ir::Function& function);
 
+// Does the annotation name a type parameter of the function?
+bool mentions_type_param(const ir::Function& function, const StructInfo& info);
+
 // What a function specialised to these arguments takes: every dimension that is no constant becomes a variable of the
 // function (equal ones the same), values of Prims are dropped. `key` is equal for arguments that need no further
 // instance.

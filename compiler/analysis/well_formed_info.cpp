@@ -2,15 +2,9 @@
 
 #include <algorithm>
 
+#include "compiler/ir/prim_value.h"
+
 namespace ingot::analysis {
-namespace {
-
-bool is_condition(PrimOp op) {
-  return op == PrimOp::Equal || op == PrimOp::NotEqual || op == PrimOp::Less || op == PrimOp::LessEqual ||
-         op == PrimOp::And || op == PrimOp::Or || op == PrimOp::Not;
-}
-
-}  // namespace
 
 void InfoChecker::rule(int number, const ir::Span& span, std::string message, std::string hint) {
   diagnostics_.error(ErrorCode::WellFormedness, span, std::move(message), std::move(hint), number);
@@ -83,7 +77,7 @@ void InfoChecker::check(const StructInfo& info, const ir::Span& span, Annotation
       if (info->dtype == DType::None || info->dtype == DType::String)
         rule(19, span, fmt::format("Prim[{}]: the dtype must be an integer, a float or bool", dtype_name(info->dtype)));
       if (info->value) {
-        const bool condition = is_condition(info->value->op());
+        const bool condition = ir::is_condition(*info->value);
         if (info->dtype != DType::Int64 && !(condition && info->dtype == DType::Bool))
           rule(22, span,
                fmt::format("the value {} of a Prim is {}, its dtype {}", to_text(*info->value),

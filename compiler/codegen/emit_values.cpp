@@ -3,6 +3,7 @@
 
 #include "compiler/codegen/function_emitter.h"
 #include "compiler/ir/op.h"
+#include "compiler/ir/prim_value.h"
 #include "runtime/base/error.h"
 
 namespace ingot::codegen {
@@ -82,6 +83,11 @@ Place FunctionEmitter::produce(const Expr& e, const Var* bound, std::optional<Re
       const Register reg = target(dest);
       if (const auto* expr = std::get_if<PrimExpr>(&value)) {
         eval_dim(*expr, reg);
+        if (is_condition(*expr)) {
+          code_.emit(Opcode::PrimToScalar, reg, reg);
+          code_.emit(Opcode::Cast, reg, reg, DType::Bool);
+          code_.emit(Opcode::ScalarToPrim, reg, reg);
+        }
       } else if (const auto* number = std::get_if<double>(&value)) {
         code_.emit(Opcode::LoadConst, reg,
                    tables_->scalar(Kind::Prim, DType::Float64, std::bit_cast<uint64_t>(*number)));

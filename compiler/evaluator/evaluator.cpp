@@ -8,6 +8,7 @@
 #include "compiler/evaluator/match.h"
 #include "compiler/evaluator/operators.h"
 #include "compiler/ir/op.h"
+#include "compiler/ir/prim_value.h"
 #include "runtime/base/error.h"
 
 namespace ingot::evaluator {
@@ -21,7 +22,7 @@ struct Environment {
   SymValues dims;
 };
 
-// The evaluator's closures travel through the language as opaque objects of kind Object.
+// What the `home` of the evaluator's closures is.
 struct ClosureValue {
   FunctionRef function;
   Environment captured;
@@ -123,13 +124,14 @@ class Evaluator {
   }
 
   static const ClosureValue* as_closure(const Value& value) {
-    if (value.kind() != Kind::Object) return nullptr;
-    return static_cast<const ClosureValue*>(value.get<OpaqueObject>()->payload.get());
+    if (value.kind() != Kind::Closure) return nullptr;
+    return static_cast<const ClosureValue*>(value.get<ClosureObject>()->home.get());
   }
 
   static Value make_closure(FunctionRef function, Environment env, const Var* self) {
-    return Value(
-        make_opaque(nullptr, std::make_shared<ClosureValue>(ClosureValue{std::move(function), std::move(env), self})));
+    auto closure = ingot::make_closure(nullptr, 0, {});
+    closure->home = std::make_shared<ClosureValue>(ClosureValue{std::move(function), std::move(env), self});
+    return Value(std::move(closure));
   }
 
   Value call_value(const Value& callee, std::vector<Value> args) {
@@ -180,7 +182,8 @@ class Evaluator {
         return std::visit(
             [&](const auto& prim) -> Value {
               if constexpr (std::is_same_v<std::decay_t<decltype(prim)>, PrimExpr>) {
-                return Value::prim(dim_value(prim, env.dims));
+                const int64_t number = dim_value(prim, env.dims);
+                return is_condition(prim) ? Value::prim(number != 0) : Value::prim(number);
               } else {
                 return Value::prim(prim);
               }

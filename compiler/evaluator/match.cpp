@@ -19,6 +19,11 @@ DType dtype_of(const Value& value) {
   return value.kind() == Kind::Tensor ? value.get<TensorObject>()->dtype : value.slot().dtype;
 }
 
+// Of a prim that is int64 or bool.
+int64_t integer_of(const Value& value) {
+  return dtype_of(value) == DType::Bool ? int64_t{value.slot().as<uint8_t>() != 0} : value.slot().as<int64_t>();
+}
+
 bool is_tensor(const Value& value) { return value.kind() == Kind::Tensor || value.kind() == Kind::Scalar; }
 
 }  // namespace
@@ -44,8 +49,8 @@ StructInfo info_of(const Value& value) {
       return shape_info(std::move(dims));
     }
     case Kind::Prim:
-      return dtype_of(value) == DType::Int64 ? prim_info(DType::Int64, PrimExpr(value.slot().as<int64_t>()))
-                                             : prim_info(dtype_of(value));
+      return dtype_of(value) == DType::Float64 ? prim_info(DType::Float64)
+                                               : prim_info(dtype_of(value), PrimExpr(integer_of(value)));
     case Kind::Tuple: {
       std::vector<StructInfo> fields;
       for (const Slot& field : value.get<TupleObject>()->fields()) fields.push_back(info_of(Value::copy_of(field)));
@@ -92,11 +97,10 @@ void require(const Value& value, const StructInfo& info, const SymValues& values
       break;
     case InfoKind::Prim:
       if (value.kind() != Kind::Prim || (info->dtype != DType::None && dtype_of(value) != info->dtype)) reject_kind();
-      if (info->value && dtype_of(value) == DType::Int64) {
+      if (info->value) {
         const int64_t expected = dim_value(*info->value, values);
-        if (value.slot().as<int64_t>() != expected)
-          fail(wrong_shape, "{} is {}, expected {} = {}", what, value.slot().as<int64_t>(), to_text(*info->value),
-               expected);
+        if (integer_of(value) != expected)
+          fail(wrong_shape, "{} is {}, expected {} = {}", what, integer_of(value), to_text(*info->value), expected);
       }
       return;
     case InfoKind::Tuple: {

@@ -13,7 +13,8 @@ struct ParseOptions {
   std::function<Ref<TensorObject>(std::string_view name)> load_constant;
 };
 
-// Expressions nested deeper are a ParseError. Parsing needs at most 4 KiB of stack per level.
+// Expressions nested deeper are a ParseError: each level of the text, a parenthesis for example, takes two. Parsing
+// needs at most 4 KiB of stack for each.
 inline constexpr uint32_t kMaxNesting = 4000;
 
 // Reads one module, form Parsed. Errors are collected in `diagnostics`, several from one text: after one, parsing goes

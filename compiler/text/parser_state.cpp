@@ -87,7 +87,7 @@ Parser::Nesting::Nesting(Parser& parser) : parser_(parser) {
   parser_.at_ = parser_.tokens_.size() - 1;
   --parser_.nesting_;
   parser_.diagnostics_.error(ErrorCode::ParseError, span,
-                             fmt::format("expressions are nested deeper than {}", kMaxNesting));
+                             fmt::format("expressions are nested deeper than {} levels", kMaxNesting / 2));
   parser_.gave_up_ = true;
   throw SyntaxError{};
 }

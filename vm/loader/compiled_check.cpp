@@ -15,6 +15,10 @@ const ShapeObject& shape_of(const Slot& value) { return *static_cast<const Shape
 
 bool is_tensor(const Slot& value) { return value.kind == Kind::Tensor || value.kind == Kind::Scalar; }
 DType dtype_of(const Slot& value) { return value.kind == Kind::Tensor ? tensor_of(value).dtype : value.dtype; }
+// Of a prim that is int64 or bool.
+int64_t integer_of(const Slot& value) {
+  return value.dtype == DType::Bool ? int64_t{value.as<uint8_t>() != 0} : value.as<int64_t>();
+}
 std::span<const int64_t> dims_of(const Slot& value) {
   if (value.kind == Kind::Tensor) return tensor_of(value).dims();
   if (value.kind == Kind::Shape) return shape_of(value).dims();
@@ -169,8 +173,10 @@ bool CompiledCheck::early(const Node& node, const Slot& value, std::span<int64_t
     }
     case InfoKind::Prim: {
       if (value.kind != Kind::Prim || (node.dtype != DType::None && value.dtype != node.dtype)) return false;
-      const auto number = value.as<int64_t>();
-      return !node.has_dims || (value.dtype == DType::Int64 && early_dims(node, {&number, 1}, vars));
+      if (!node.has_dims) return true;
+      if (value.dtype != DType::Int64 && value.dtype != DType::Bool) return false;
+      const int64_t number = integer_of(value);
+      return early_dims(node, {&number, 1}, vars);
     }
     case InfoKind::Tuple: {
       if (value.kind != Kind::Tuple) return false;
@@ -195,7 +201,7 @@ bool CompiledCheck::late(const Node& node, const Slot& value, std::span<int64_t>
   }
   if (!node.has_dims) return true;
   if (node.kind == InfoKind::Prim) {
-    const auto number = value.as<int64_t>();
+    const int64_t number = integer_of(value);
     return late_dims(node, {&number, 1}, vars);
   }
   return late_dims(node, dims_of(value), vars);
@@ -291,8 +297,8 @@ std::optional<Error> CompiledCheck::explain_node(const Node& node, const Slot& v
     case InfoKind::Prim: {
       if (value.kind != Kind::Prim || (node.dtype != DType::None && value.dtype != node.dtype)) return wrong_kind();
       if (!node.has_dims) return std::nullopt;
-      if (value.dtype != DType::Int64) return wrong_kind();
-      const auto number = value.as<int64_t>();
+      if (value.dtype != DType::Int64 && value.dtype != DType::Bool) return wrong_kind();
+      const int64_t number = integer_of(value);
       return explain_dims(node, {&number, 1}, vars, name, says, second);
     }
     case InfoKind::Tuple: {
