@@ -1,67 +1,33 @@
 #include <cmath>
 
-#include "compiler/onnx/attention.h"
+#include "compiler/onnx/contrib_attention.h"
 #include "compiler/onnx/conversions.h"
 #include "compiler/onnx/quantized.h"
 #include "runtime/base/error.h"
 #include "runtime/symbolic/simplify.h"
 
-// Attention of com.microsoft. What its masks hide gets mask_filter_value, a finite number.
+// Attention of com.microsoft.
 namespace ingot::onnx_import {
 namespace {
-
-// A mask as a bias: of keys [batch, keys], of queries and keys [batch, queries, keys], of all [batch, 1, queries,
-// keys]; or the number of keys [batch], or where they end and then where they begin [2 * batch].
-Typed padding_bias(const Node& node, const Typed& mask, const Typed& k, DType dtype) {
-  auto& b = node.builder();
-  const Typed whole = b.cast(mask, DType::Int64), zero = b.scalar(DType::Int64, 0);
-  const double masked = node.number("mask_filter_value", -10000);
-  const auto spread = [&](const Typed& x, int64_t count) {
-    return b.call("expand_dims", {x}, {{"axis", int64_t{1}}, {"num_newaxis", count}});
-  };
-  if (whole.rank() > 1)
-    return bias_where(b,
-                      b.call("greater", {whole.rank() == 4 ? whole : spread(whole, whole.rank() == 2 ? 2 : 1), zero}),
-                      dtype, masked);
-  const Typed place = b.positions(k.dim(2));
-  const auto count = whole.dim(0).as_const(), batch = k.dim(0).as_const();
-  if (!count || !batch || *count == *batch)
-    return bias_where(b, b.call("less", {place, spread(whole, 3)}), dtype, masked);
-  if (*count != 2 * *batch)
-    fail(ErrorCode::Unsupported, "a mask of {} numbers for {} batches; one or two for each are supported", *count,
-         *batch);
-  const Typed end = spread(b.part(whole, 0, 0, *batch), 3), begin = spread(b.part(whole, 0, *batch, *count), 3);
-  const Typed seen = b.call("logical_and", {b.call("less", {place, end}), b.call("greater_equal", {place, begin})});
-  return bias_where(b, seen, dtype, masked);
-}
 
 void refuse(const Node& node, std::string_view attribute) {
   if (node.flag(attribute)) fail(ErrorCode::Unsupported, "attribute {} is 1", attribute);
 }
 
-// Attention from heads, with the masks that the operator has at these inputs.
-Attended masked_attention(const Node& node, const Typed& q, const Typed& k, const Typed& v, size_t mask, size_t bias,
-                          const PrimExpr& before) {
-  auto& b = node.builder();
-  AttentionOptions options{.scale = attention_scale(node, q)};
-  if (node.has(mask)) options.biases.push_back(padding_bias(node, node.input(mask), k, q.dtype()));
-  if (node.has(bias)) options.biases.push_back(node.input(bias));
-  if (node.flag("unidirectional"))
-    options.biases.push_back(window_bias(b, q.dim(2), k.dim(2), b.tensor_of({before}, 0), q.dtype(), -1, 0));
-  return attend(b, q, k, v, options);
-}
-
-}  // namespace
-
-namespace {
-
 constexpr size_t kNoInput = SIZE_MAX;
 
-// From queries, keys and values side by side; the numbers of the inputs that hold mask, past and attention bias.
-Results packed_attention(const Node& node, const Typed& all, size_t mask, size_t past_input, size_t bias) {
+// An integer input of one element, as an int64 scalar.
+Typed place_of(const Node& node, size_t i) {
+  auto& b = node.builder();
+  return b.reshape(b.cast(node.input(i), DType::Int64), {});
+}
+
+// From queries, keys and values side by side; the numbers of the inputs that hold mask, past, attention bias and
+// how much of the past is taken, where it is a buffer.
+Results packed_attention(const Node& node, const Typed& all, size_t mask, size_t past_input, size_t bias,
+                         size_t length) {
   auto& b = node.builder();
   refuse(node, "do_rotary");
-  refuse(node, "past_present_share_buffer");
   const int64_t heads = head_count(node, "num_heads", 1);
   auto sizes = node.integers("qkv_hidden_sizes").value_or(std::vector<int64_t>{});
   if (sizes.size() != 3) {
@@ -70,19 +36,26 @@ Results packed_attention(const Node& node, const Typed& all, size_t mask, size_t
     sizes.assign(3, *width / 3);
   }
   const Typed q = to_heads(b, b.part(all, 2, 0, sizes[0]), heads);
-  Typed k = to_heads(b, b.part(all, 2, sizes[0], sizes[0] + sizes[1]), heads);
-  Typed v = to_heads(b, b.part(all, 2, sizes[0] + sizes[1], sizes[0] + sizes[1] + sizes[2]), heads);
-  PrimExpr before = 0;
+  const Typed k = to_heads(b, b.part(all, 2, sizes[0], sizes[0] + sizes[1]), heads);
+  const Typed v = to_heads(b, b.part(all, 2, sizes[0] + sizes[1], sizes[0] + sizes[1] + sizes[2]), heads);
+  Typed before = b.scalar(DType::Int64, 0);
+  Cached keys{k, k}, values{v, v};
   if (node.has(past_input)) {
     const Typed& both = node.input(past_input);
     const auto past = [&](int64_t i) { return b.squeeze(b.part(both, 0, i, i + 1), 0); };
-    before = both.dim(3);
-    k = joined(b, past(0), k);
-    v = joined(b, past(1), v);
+    if (node.flag("past_present_share_buffer")) {
+      before = place_of(node, length);
+      keys = buffered(b, past(0), k, before, {});
+      values = buffered(b, past(1), v, before, {});
+    } else {
+      before = b.tensor_of({both.dim(3)}, 0);
+      keys = appended(b, past(0), k);
+      values = appended(b, past(1), v);
+    }
   }
-  Results results = {from_heads(b, masked_attention(node, q, k, v, mask, bias, before).result)};
+  Results results = {from_heads(b, masked_attention(node, q, keys.used, values.used, mask, bias, before).result)};
   if (node.wants(1)) {
-    const Typed both[] = {b.unsqueeze(k, 0), b.unsqueeze(v, 0)};
+    const Typed both[] = {b.unsqueeze(keys.present, 0), b.unsqueeze(values.present, 0)};
     results.push_back(b.call_tuple("concat", both, {{"axis", int64_t{0}}}));
   }
   return results;
@@ -90,11 +63,11 @@ Results packed_attention(const Node& node, const Typed& all, size_t mask, size_t
 
 }  // namespace
 
-// input, weights, bias, mask, past, attention bias
+// input, weights, bias, mask, past, attention bias, how much of the past is taken
 Results convert_ms_attention(const Node& node) {
   auto& b = node.builder();
   const Typed all = b.call("matmul", {node.input(0), node.input(1)});
-  return packed_attention(node, node.has(2) ? b.add(all, node.input(2)) : all, 3, 4, 5);
+  return packed_attention(node, node.has(2) ? b.add(all, node.input(2)) : all, 3, 4, 5, 6);
 }
 
 // input, weights, bias, scales of input and weights, mask, their zero points, past
@@ -102,15 +75,21 @@ Results convert_q_attention(const Node& node) {
   auto& b = node.builder();
   const Typed all = scaled_product(b, node.input(0), node.input(3), optional(node, 6), node.input(1), node.input(4),
                                    optional(node, 7));
-  return packed_attention(node, b.add(all, node.input(2)), 5, 8, kNoInput);
+  return packed_attention(node, b.add(all, node.input(2)), 5, 8, kNoInput, kNoInput);
 }
 
-// query, key, value, bias, key mask, attention bias, past key, past value. Queries, keys and values may also come
-// packed as query [batch, time, heads, 3, width], or keys and values as key [batch, time, heads, 2, width].
-Results convert_ms_multi_head_attention(const Node& node) {
+namespace {
+
+// Where an operator has what it may be given beside queries, keys and values.
+struct HeadInputs {
+  size_t bias, mask, attention_bias, past_key, past_value, length, beams;
+};
+
+// Queries, keys and values may also come packed as query [batch, time, heads, 3, width], or keys and values as key
+// [batch, time, heads, 2, width]. Keys and values of rank 4 are those of another sequence, with their bias.
+Results multi_head_attention(const Node& node, const HeadInputs& at) {
   auto& b = node.builder();
   const int64_t heads = head_count(node, "num_heads", 1);
-  if (node.has(9)) fail(ErrorCode::Unsupported, "cache_indirection, input 9");
   const auto unpacked = [&](const Typed& packed, int64_t i, int64_t count) {
     if (packed.rank() != 5 || !packed.dim(3).is_const(count))
       fail(ErrorCode::ShapeMismatch, "packed operands must have rank 5 and {} of them in dimension 3, they are {}",
@@ -126,33 +105,52 @@ Results convert_ms_multi_head_attention(const Node& node) {
   } else {
     for (int64_t i = 0; i < 3; ++i) inputs.push_back(unpacked(node.input(0), i, 3));
   }
-  if (node.has(3)) {
+  if (node.has(at.bias)) {
     int64_t begin = 0;
     for (auto& input : inputs) {
-      const auto width = input.rank() == 3   ? input.dim(2).as_const()
-                         : input.rank() == 4 ? simplify(input.dim(1) * input.dim(3)).as_const()
-                                             : std::nullopt;
+      if (input.rank() == 4) break;
+      const auto width = input.dim(2).as_const();
       if (!width) fail(ErrorCode::Unsupported, "a bias for operands {}", to_text(input.info));
-      Typed bias = b.part(node.input(3), 0, begin, begin + *width);
-      if (input.rank() == 4) bias = b.reshape(bias, {input.dim(1), PrimExpr(1), input.dim(3)});
-      input = b.add(input, bias);
+      input = b.add(input, b.part(node.input(at.bias), 0, begin, begin + *width));
       begin += *width;
     }
   }
-  const Typed q = to_heads(b, inputs[0], heads);
-  Typed k = to_heads(b, inputs[1], heads), v = to_heads(b, inputs[2], heads);
-  PrimExpr before = 0;
-  if (node.has(6)) {
-    before = node.input(6).dim(2);
-    k = joined(b, node.input(6), k);
-    v = joined(b, node.input(7), v);
+  const Typed q = to_heads(b, inputs[0], heads), k = to_heads(b, inputs[1], heads), v = to_heads(b, inputs[2], heads);
+  Typed before = b.scalar(DType::Int64, 0);
+  Cached keys{k, k}, values{v, v};
+  if (node.has(at.past_key) && node.has(at.length)) {
+    before = place_of(node, at.length);
+    keys = buffered(b, node.input(at.past_key), k, before, optional(node, at.beams));
+    values = buffered(b, node.input(at.past_value), v, before, optional(node, at.beams));
+  } else if (node.has(at.past_key)) {
+    if (node.has(at.beams)) fail(ErrorCode::Unsupported, "beams of a past that is no buffer");
+    before = b.tensor_of({node.input(at.past_key).dim(2)}, 0);
+    keys = appended(b, node.input(at.past_key), k);
+    values = appended(b, node.input(at.past_value), v);
   }
-  return {from_heads(b, masked_attention(node, q, k, v, 4, 5, before).result), k, v};
+  const Attended all = masked_attention(node, q, keys.used, values.used, at.mask, at.attention_bias, before);
+  return {from_heads(b, all.result), keys.present, values.present, all.biased};
+}
+
+}  // namespace
+
+// query, key, value, bias, key mask, attention bias, past key, past value, how much of the past is taken, beams
+Results convert_ms_multi_head_attention(const Node& node) {
+  return multi_head_attention(
+      node, {.bias = 3, .mask = 4, .attention_bias = 5, .past_key = 6, .past_value = 7, .length = 8, .beams = 9});
+}
+
+// query, key, value, key mask, attention bias, past key, past value, how much of the past is taken, width of the
+// beams, beams, bias
+Results convert_decoder_masked_multi_head_attention(const Node& node) {
+  return multi_head_attention(
+      node, {.bias = 10, .mask = 3, .attention_bias = 4, .past_key = 5, .past_value = 6, .length = 7, .beams = 9});
 }
 
 namespace {
 
-// Keys of each batch: those of the past up to its own number, then those of now; behind them the rest of the buffer.
+// Keys of each batch: those of the past up to its own number, then those of now; behind them zeros, since what a buffer
+// holds there may be no number.
 Typed gathered_present(GraphBuilder& b, const Typed& past, const Typed& now, const Typed& counts, const Typed& places) {
   const Typed first = b.unsqueeze(counts, 1);
   const Typed behind = b.subtract(places, first);
@@ -161,7 +159,10 @@ Typed gathered_present(GraphBuilder& b, const Typed& past, const Typed& now, con
   const Typed old = b.call("minimum", {places, b.call("maximum", b.tensor_of({past.dim(2) - 1}, 0), 0.0)});
   const Typed from = b.call("where", {is_new, b.add(behind, b.tensor_of({past.dim(2)}, 0)), old});
   const Typed whole = b.transpose(joined(b, past, now), {0, 2, 1, 3});
-  return b.transpose(b.call("gather_nd", {whole, b.unsqueeze(from, 2)}, {{"batch_dims", int64_t{1}}}), {0, 2, 1, 3});
+  const Typed found = b.call("gather_nd", {whole, b.unsqueeze(from, 2)}, {{"batch_dims", int64_t{1}}});
+  const Typed taken = b.call("less", {behind, b.tensor_of({now.dim(2)}, 0)});
+  const Typed all = b.call("where", {b.unsqueeze(b.unsqueeze(taken, 2), 3), found, b.scalar(now.dtype(), 0)});
+  return b.transpose(all, {0, 2, 1, 3});
 }
 
 }  // namespace

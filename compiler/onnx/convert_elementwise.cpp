@@ -162,20 +162,30 @@ Results convert_bit_shift(const Node& node) {
   return {node.builder().call(direction == "LEFT" ? "left_shift" : "right_shift", {node.input(0), node.input(1)})};
 }
 
+namespace {
+
+// Of 16-bit floats in float32, rounded once: steps that cancel would lose bits.
+Typed in_float32(GraphBuilder& b, std::string_view op, const Typed& x, ir::Attrs attrs = {}) {
+  if (!is_float(x.dtype()) || dtype_bytes(x.dtype()) >= 4) return b.call(op, {x}, std::move(attrs));
+  return b.cast(b.call(op, {b.cast(x, DType::Float32)}, std::move(attrs)), x.dtype());
+}
+
+}  // namespace
+
 Results convert_leaky_relu(const Node& node) {
   return {node.builder().call("leaky_relu", {node.input(0)}, {{"alpha", node.number("alpha", 0.01)}})};
 }
 Results convert_elu(const Node& node) {
-  return {node.builder().call("elu", {node.input(0)}, {{"alpha", node.number("alpha", 1.0)}})};
+  return {in_float32(node.builder(), "elu", node.input(0), {{"alpha", node.number("alpha", 1.0)}})};
 }
 Results convert_celu(const Node& node) {
-  return {node.builder().call("celu", {node.input(0)}, {{"alpha", node.number("alpha", 1.0)}})};
+  return {in_float32(node.builder(), "celu", node.input(0), {{"alpha", node.number("alpha", 1.0)}})};
 }
 Results convert_selu(const Node& node) {
   const bool old = node.opset() < 6;
-  return {node.builder().call("selu", {node.input(0)},
-                              {{"alpha", node.number("alpha", old ? 1.6732 : 1.6732632423543772)},
-                               {"gamma", node.number("gamma", old ? 1.0507 : 1.0507009873554805)}})};
+  return {in_float32(node.builder(), "selu", node.input(0),
+                     {{"alpha", node.number("alpha", old ? 1.6732 : 1.6732632423543772)},
+                      {"gamma", node.number("gamma", old ? 1.0507 : 1.0507009873554805)}})};
 }
 Results convert_hard_sigmoid(const Node& node) {
   return {node.builder().call("hard_sigmoid", {node.input(0)},
@@ -185,7 +195,7 @@ Results convert_thresholded_relu(const Node& node) {
   return {node.builder().call("thresholded_relu", {node.input(0)}, {{"alpha", node.number("alpha", 1.0)}})};
 }
 Results convert_gelu(const Node& node) {
-  return convert_same(node, node.text("approximate", "none") == "tanh" ? "gelu_tanh" : "gelu");
+  return {in_float32(node.builder(), node.text("approximate", "none") == "tanh" ? "gelu_tanh" : "gelu", node.input(0))};
 }
 Results convert_swish(const Node& node) {
   auto& b = node.builder();
