@@ -159,11 +159,8 @@ def grouped_queries():
                      softcap=attributes.get("softcap", 0.0),
                      sink=0 if attributes.get("smooth_softmax") else
                      extra_values["sink"].reshape(1, count, 1, 1) if extra_values else None)
-        # Behind what a batch holds, a buffer keeps what was there.
-        if total > past:
-            for b, length in enumerate(lengths):
-                for key, p in (("k2", pk), ("v2", pv)):
-                    out[key][b, :, length:] = np.concatenate([p, np.repeat(p[:, :, -1:], total - past, 2)], 2)[b, :, length:]
+        for b, length in enumerate(lengths):
+            out["k2"][b, :, length:] = out["v2"][b, :, length:] = 0
         values = dict(q=q, k=k, v=v, pk=pk, pv=pv, last=(lengths - 1).astype(np.int32), **(extra_values or {}))
         size = dict(total=np.array(total, dtype=np.int32))
         names = inputs if attributes.get("do_rotary") else inputs[:7] + ["", ""]
@@ -211,7 +208,10 @@ def contrib():
     packed = np.stack([x.reshape(2, 5, 2, 4) for x in (k, k, v)], 3)
     cases.add("mha_packed", mha(["qkv"]), dict(qkv=packed), dict(y=result(q=k)))
     cases.add("mha_keys_in_heads", mha(["q", "k", "v", "b"]), dict(q=q, k=f32(split(k)), v=f32(split(v)), b=bias),
-              dict(y=result(0.0, q + bias[:8], k + bias[8:16], v + bias[16:])))
+              dict(y=result(0.0, q + bias[:8])))
+    sums = np.array([4, 2, 0, 3, 6, 0, 5, 10], np.int32)
+    cases.add("mha_mask_with_sums", mha(["q", "k", "v", "", "m"]), dict(q=q, k=k, v=v, m=sums),
+              dict(y=result(hidden(np.arange(5) < sums[:2, None, None, None]))))
     x, w = random(2, 4, 6), random(6, 24)
     all_of = np.split(x @ w + bias, 3, 2)
     node = lambda inputs, **attributes: helper.make_node("Attention", inputs, ["y"], **MS, num_heads=2, **attributes)
@@ -221,6 +221,51 @@ def contrib():
     begins = (np.arange(4) < ends[:2, None, None, None]) & (np.arange(4) >= ends[2:, None, None, None])
     cases.add("ms_attention_begins", node(["x", "w", "b", "m"]), dict(x=x, w=w, b=bias, m=ends),
               dict(y=result(hidden(begins), *all_of)))
+
+
+def buffers():
+    """Pasts with room behind what they hold: two rows that are beams of one batch."""
+    rows, count, room, width, taken = 2, 2, 6, 4, 3
+    q, k, v, bias = random(rows, 1, 8), random(rows, 1, 8), random(rows, 1, 8), random(24)
+    pk, pv = random(rows, count, room, width), random(rows, count, room, width)
+    beams = rng.integers(0, 2, (1, 2, room)).astype(np.int32)
+    length, end = np.array([taken], np.int32), taken + 1
+    mask = np.array([[1, 0, 1, 1], [0, 1, 1, 1]], np.int32)
+
+    def expect(from_beams, shift=np.zeros(24, np.float32), extra=0.0):
+        new = [heads(x + part, count) for x, part in zip((q, k, v), np.split(shift, 3))]
+        present, used = [p.copy() for p in (pk, pv)], []
+        for p, now in zip(present, new[1:]):
+            p[:, :, taken:end] = now
+            used.append(p[:, :, :end].copy())
+            for row in range(rows if from_beams else 0):
+                for t in range(taken):
+                    used[-1][row, :, t] = p[beams[0, row, t], :, t]
+        return dict(y=flat(f32(attention(new[0], *used, extra)[4])), k2=present[0], v2=present[1])
+
+    def case(name, op, names, out, **attributes):
+        given = dict(q=q, k=k, v=v, pk=pk, pv=pv, n=length, w=np.array([2], np.int32), i=beams, b=bias, m=mask)
+        cases.add(name, helper.make_node(op, names, ["y", "k2", "v2"], **MS, num_heads=count, **attributes),
+                  {key: given[key] for key in given if key in names}, out)
+
+    hidden = np.where(mask > 0, 0, -10000)[:, None, None]
+    decode = ["q", "k", "v", "", "", "pk", "pv", "n"]
+    case("decode", "DecoderMaskedMultiHeadAttention", decode, expect(False), past_present_share_buffer=1)
+    case("decode_masked", "DecoderMaskedMultiHeadAttention", decode[:3] + ["m"] + decode[4:], expect(False, extra=hidden),
+         past_present_share_buffer=1)
+    case("decode_beams_bias", "DecoderMaskedMultiHeadAttention", decode + ["w", "i", "b"], expect(True, bias),
+         past_present_share_buffer=1)
+    case("mha_buffer_beams", "MultiHeadAttention", ["q", "k", "v", "b", "", "", "pk", "pv", "n", "i"], expect(True, bias))
+    w = random(8, 24)
+    both = np.stack([pk, pv])
+    parts = np.split(q @ w, 3, 2)
+    present = [p.copy() for p in (pk, pv)]
+    for p, now in zip(present, parts[1:]):
+        p[:, :, taken:end] = heads(now, count)
+    y = attention(heads(parts[0], count), *[p[:, :, :end] for p in present])[4]
+    cases.add("ms_attention_buffer", helper.make_node("Attention", ["x", "w", "", "", "p", "", "n"], ["y", "p2"], **MS,
+              num_heads=count, past_present_share_buffer=1), dict(x=q, w=w, p=both, n=np.array(taken, np.int32)),
+              dict(y=flat(f32(y)), p2=np.stack(present)))
 
 
 def linear():
@@ -256,5 +301,6 @@ standard()
 rotary()
 grouped_queries()
 contrib()
+buffers()
 linear()
 sys.exit(cases.run())
