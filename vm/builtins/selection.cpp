@@ -2,6 +2,7 @@
 #include <map>
 #include <numeric>
 
+#include "runtime/base/arithmetic.h"
 #include "vm/builtins/builtins.h"
 
 // Operators whose results are as large as the data says.
@@ -53,9 +54,11 @@ int compare_elements(const TensorObject& x, size_t a, size_t b) {
     return text(a).compare(text(b));
   }
   return with_element(x.dtype, [&]<typename T>() {
-    const auto p = widen(load_element<T>(x.data + a * sizeof(T))), q = widen(load_element<T>(x.data + b * sizeof(T)));
-    if (p != p || q != q) return static_cast<int>(p != p) - static_cast<int>(q != q);
-    return p < q ? -1 : q < p ? 1 : 0;
+    const T p = load_element<T>(x.data + a * sizeof(T)), q = load_element<T>(x.data + b * sizeof(T));
+    if constexpr (FloatElement<T>)
+      if (arithmetic::is_nan(p) || arithmetic::is_nan(q))
+        return static_cast<int>(arithmetic::is_nan(p)) - static_cast<int>(arithmetic::is_nan(q));
+    return widen(p) < widen(q) ? -1 : widen(q) < widen(p) ? 1 : 0;
   });
 }
 
@@ -220,13 +223,19 @@ Value cumulate(const Args& args) {
     if constexpr (std::same_as<T, bool>) {
       args.fail_kind(0, "numbers");
     } else {
+      const auto summand = [](T element) {
+        if constexpr (IntElement<T>)
+          return static_cast<uint64_t>(static_cast<int64_t>(element));
+        else
+          return static_cast<double>(widen(element));
+      };
       for (int64_t o = 0; o < parts.outer; ++o)
         for (int64_t i = 0; i < parts.inner; ++i) {
-          std::conditional_t<IntElement<T>, uint64_t, double> total = product ? 1 : 0;
+          decltype(summand(T{})) total = product ? 1 : 0;
           for (int64_t n = 0; n < parts.count; ++n) {
             const size_t at = parts.index(o, reverse ? parts.count - 1 - n : n, i);
             const auto before = total;
-            const auto next = static_cast<decltype(total)>(widen(x->elements<T>()[at]));
+            const auto next = summand(x->elements<T>()[at]);
             total = product ? total * next : total + next;
             result->elements<T>()[at] = static_cast<T>(static_cast<Wide<T>>(exclusive ? before : total));
           }

@@ -1,8 +1,12 @@
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
-#include <regex>
 #include <set>
+
+#include <utf8proc.h>
+
+#include <re2/re2.h>
 
 #include "vm/builtins/builtins.h"
 
@@ -41,39 +45,21 @@ size_t broadcast_place(const TensorObject& x, const Dims& index) {
   return static_cast<size_t>(place);
 }
 
-// Code points by the rules of ASCII, Latin and Greek: what Unicode's simple mapping gives there.
+// By Unicode's simple mapping of each code point; bytes that are no UTF-8 stay.
 std::string in_case(std::string_view text, bool upper) {
   std::string result;
-  for (size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<uint8_t>(text[i]);
-    if (lead < 0x80) {
-      result += static_cast<char>(upper ? std::toupper(lead) : std::tolower(lead));
-      ++i;
+  while (!text.empty()) {
+    utf8proc_int32_t code = 0;
+    const auto size = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()), std::ssize(text), &code);
+    if (size <= 0) {
+      result += text.front();
+      text.remove_prefix(1);
       continue;
     }
-    if ((lead & 0xE0) == 0xC0 && i + 1 < text.size()) {
-      uint32_t code = (lead & 31u) << 6 | (static_cast<uint8_t>(text[i + 1]) & 63u);
-      const auto between = [&](uint32_t low, uint32_t high) { return code >= low && code <= high; };
-      if (upper && ((between(0xE0, 0xFE) && code != 0xF7) || between(0x3B1, 0x3C9)) && code != 0x3C2)
-        code -= 0x20;
-      else if (!upper && ((between(0xC0, 0xDE) && code != 0xD7) || between(0x391, 0x3A9)))
-        code += 0x20;
-      else if (upper && between(0x430, 0x44F))
-        code -= 0x20;
-      else if (!upper && between(0x410, 0x42F))
-        code += 0x20;
-      else if (upper && between(0x450, 0x45F))
-        code -= 0x50;
-      else if (!upper && between(0x400, 0x40F))
-        code += 0x50;
-      else if (between(0x100, 0x17F) && !between(0x130, 0x131) && !between(0x138, 0x149) && code != 0x178)
-        code = upper ? code & ~1u : code | 1u;
-      result += static_cast<char>(0xC0 | code >> 6);
-      result += static_cast<char>(0x80 | (code & 63));
-      i += 2;
-      continue;
-    }
-    result += text[i++];
+    std::array<utf8proc_uint8_t, 4> bytes{};
+    const auto written = utf8proc_encode_char(upper ? utf8proc_toupper(code) : utf8proc_tolower(code), bytes.data());
+    result.append(bytes.begin(), bytes.begin() + written);
+    text.remove_prefix(static_cast<size_t>(size));
   }
   return result;
 }
@@ -145,17 +131,18 @@ Value string_split(const Args& args) {
   return tuple_value(args.pool(), {Value(std::move(result)), to_value(std::move(counts))});
 }
 
+// RE2 takes time in proportion to the text, whatever the pattern, and does not recurse.
 Value regex_full_match(const Args& args) {
   const auto x = args.tensor(0, DType::String);
   auto result = args.make(DType::Bool, x->dims());
-  try {
-    const std::regex pattern{std::string(args.text(1))};
-    for (size_t at = 0; at < count_of(*x); ++at) {
-      const auto text = text_of(*x, at);
-      result->elements<uint8_t>()[at] = std::regex_match(text.begin(), text.end(), pattern);
-    }
-  } catch (const std::regex_error& error) {
-    args.fail(ErrorCode::InvalidArgument, "'{}' is no pattern: {}", args.text(1), error.what());
+  const std::string_view text = args.text(1);
+  RE2::Options options;
+  options.set_log_errors(false);
+  const RE2 pattern(re2::StringPiece(text.data(), text.size()), options);
+  if (!pattern.ok()) args.fail(ErrorCode::InvalidArgument, "'{}' is no pattern: {}", text, pattern.error());
+  for (size_t at = 0; at < count_of(*x); ++at) {
+    const auto whole = text_of(*x, at);
+    result->elements<uint8_t>()[at] = RE2::FullMatch(re2::StringPiece(whole.data(), whole.size()), pattern);
   }
   return to_value(std::move(result));
 }

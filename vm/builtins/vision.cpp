@@ -32,7 +32,7 @@ struct Plane {
 };
 
 double cubic(double x) {
-  constexpr double a = -0.75;
+  const double a = -0.75;
   x = std::fabs(x);
   if (x <= 1) return (a + 2) * x * x * x - (a + 3) * x * x + 1;
   return x < 2 ? a * x * x * x - 5 * a * x * x + 8 * a * x - 4 * a : 0;
@@ -343,10 +343,9 @@ Value deform_conv(const Args& args) {
                 return get_number(*offset,
                                   static_cast<size_t>(((n * offset->dims()[1] + map) * rows + i) * columns + j));
               };
-              const double row =
-                  static_cast<double>(i * strides[0] - pads[0] + k / w->dims()[3] * dilations[0]) + offset_at(0);
-              const double column =
-                  static_cast<double>(j * strides[1] - pads[1] + k % w->dims()[3] * dilations[1]) + offset_at(1);
+              const int64_t down = k / w->dims()[3] * dilations[0], right = k % w->dims()[3] * dilations[1];
+              const double row = static_cast<double>(i * strides[0] - pads[0] + down) + offset_at(0);
+              const double column = static_cast<double>(j * strides[1] - pads[1] + right) + offset_at(1);
               if (!(row > -1 && column > -1 && row < static_cast<double>(height) &&
                     column < static_cast<double>(width)))
                 continue;

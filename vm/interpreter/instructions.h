@@ -77,11 +77,11 @@ inline void put(Slot& dst, uint64_t head, uint64_t bits) {
 }
 inline constexpr uint64_t kBorrowedHead = uint64_t{Slot::kBorrowed} << 16;
 
-// Copies a register that was written just now, with some bits of the head cleared or set. One load of 16 bytes would have to wait until the two stores of 8 that
-// `put` made have left the processor's store buffer: ten times as long. The empty asm keeps the compiler from joining
-// the halves.
+// Copies a register that was written just now, with some bits of the head cleared or set. One load of 16 bytes would
+// have to wait until the two stores of 8 that `put` made have left the processor's store buffer: ten times as long. The
+// empty asm keeps the compiler from joining the halves.
 inline void copy_slot(Slot& dst, const Slot& src, uint64_t clear = 0, uint64_t set = 0) {
-  uint64_t head;
+  uint64_t head = 0;
   std::memcpy(&head, &src, sizeof head);
   uint64_t bits = src.bits;
   asm("" : "+r"(head), "+r"(bits));

@@ -67,7 +67,7 @@ void run_kernel(Machine& m, uint32_t site, const Kernel& kernel, size_t inputs, 
     fail_kernel(m, site, status, registers, operands);
 }
 
-// dtype, rank and dimensions of each operand, and the values of dimensions themselves, compared with a key as they come.
+// dtype, rank and dimensions of each operand, and the values of dimensions themselves, in the order of a key.
 template <typename Visit>
 bool visit_key(const Slot* registers, std::span<const Register> operands, const Visit& visit) {
   for (const Register operand : operands) {

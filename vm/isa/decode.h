@@ -14,7 +14,7 @@ namespace ingot::vm {
 
 // A number in two units, low half first.
 inline uint32_t read_u32(const CodeUnit* at) {
-  uint32_t value;
+  uint32_t value = 0;
   std::memcpy(&value, at, sizeof value);
   return value;
 }
