@@ -79,6 +79,24 @@ Results convert_fused_conv(const Node& node) {
   return {activated(node, y, node.numbers("activation_params").value_or(std::vector<double>{}))};
 }
 
+namespace {
+
+// With channels last: data, and for convolutions what is added to the result.
+Results with_channels_last(const Node& node, Convert convert) {
+  auto& b = node.builder();
+  Node inner = node.with_input(0, channels_first(b, node.input(0)));
+  if (node.has(3)) inner = inner.with_input(3, channels_first(b, node.input(3)));
+  Results results = convert(inner);
+  for (auto& result : results) result = channels_last(b, result);
+  return results;
+}
+
+}  // namespace
+
+Results convert_nhwc_conv(const Node& node) { return with_channels_last(node, convert_conv); }
+Results convert_nhwc_fused_conv(const Node& node) { return with_channels_last(node, convert_fused_conv); }
+Results convert_nhwc_max_pool(const Node& node) { return with_channels_last(node, convert_max_pool); }
+
 Results convert_fused_gemm(const Node& node) {
   const double params[] = {node.number("activation_alpha", 0.01), node.number("activation_beta", 0)};
   return {activated(node, convert_gemm(node)[0], params)};
@@ -147,6 +165,13 @@ Results convert_fast_gelu(const Node& node) {
   return {b.call("gelu_tanh", {node.has(1) ? b.add(node.input(0), node.input(1)) : node.input(0)})};
 }
 
+// A product, a bias and the approximation of gelu by tanh.
+Results convert_gemm_fast_gelu(const Node& node) {
+  auto& b = node.builder();
+  const Typed product = b.call("matmul", {node.input(0), node.input(1)});
+  return {b.call("gelu_tanh", {node.has(2) ? b.add(product, node.input(2)) : product})};
+}
+
 Results convert_ms_gelu(const Node& node) { return convert_same(node, "gelu"); }
 
 Results convert_quick_gelu(const Node& node) {
@@ -194,62 +219,6 @@ Results convert_embed_layer_normalization(const Node& node) {
                            DType::Int32)
                   : b.call("full", {b.scalar(DType::Int32, 0), b.shape({ids.dim(0)})});
   return {result, lengths, sum};
-}
-
-// Weights of 2, 4 or 8 bits in blocks along K, each with a scale and, perhaps, a zero point.
-Results convert_mat_mul_n_bits(const Node& node) {
-  auto& b = node.builder();
-  const Typed& x = node.input(0);
-  const int64_t bits = node.integer("bits", 4), block = node.integer("block_size", 32);
-  const int64_t rows = node.integer("N", 0), columns = node.integer("K", 0);
-  constexpr int64_t kMost = int64_t{1} << 40;
-  if ((bits != 2 && bits != 4 && bits != 8) || block < 1 || rows < 1 || columns < 1 || std::max(block, columns) > kMost)
-    fail(ErrorCode::InvalidArgument, "{} bits, blocks of {}, {} x {} weights", bits, block, rows, columns);
-  const int64_t per_byte = 8 / bits, blocks = (columns + block - 1) / block;
-  // The parts of each byte side by side, the lowest first.
-  const auto unpacked = [&](const Typed& bytes) {
-    if (per_byte == 1) return bytes;
-    std::vector<Typed> parts;
-    for (int64_t i = 0; i < per_byte; ++i) {
-      const Typed moved = b.call("right_shift", bytes, static_cast<double>(i * bits));
-      parts.push_back(b.unsqueeze(b.call("bitwise_and", moved, static_cast<double>((1 << bits) - 1)),
-                                  static_cast<int64_t>(bytes.rank())));
-    }
-    return b.call_tuple("concat", parts, {{"axis", static_cast<int64_t>(bytes.rank())}});
-  };
-  const Typed flat = b.reshape(node.input(1), {PrimExpr(rows), PrimExpr(blocks), PrimExpr(block / per_byte)});
-  const Typed whole = b.reshape(unpacked(flat), {PrimExpr(rows), PrimExpr(blocks), PrimExpr(block)});
-  const Typed scale = b.reshape(node.input(2), {PrimExpr(rows), PrimExpr(blocks), PrimExpr(1)});
-  Typed zero = b.scalar(x.dtype(), static_cast<double>(1 << (bits - 1)));
-  if (node.has(3)) {
-    const Typed& given = node.input(3);
-    if (is_float(given.dtype())) {
-      zero = b.reshape(given, {PrimExpr(rows), PrimExpr(blocks), PrimExpr(1)});
-    } else {
-      const int64_t bytes = (blocks + per_byte - 1) / per_byte;
-      const Typed wide = b.reshape(unpacked(b.reshape(given, {PrimExpr(rows), PrimExpr(bytes)})),
-                                   {PrimExpr(rows), PrimExpr(bytes * per_byte)});
-      zero = b.cast(b.unsqueeze(b.part(wide, 1, 0, blocks), 2), x.dtype());
-    }
-  }
-  const Typed factor = b.cast(scale, x.dtype());
-  const auto part = [&](const Typed& values) {
-    return b.part(b.reshape(values, {PrimExpr(rows), PrimExpr(blocks * block)}), 1, 0, columns);
-  };
-  Typed weight;
-  if (node.has(4)) {
-    // The block of each column is another one than where it lies.
-    const auto of_columns = [&](const Typed& values) {
-      const Typed indices = b.part(node.input(4), 0, 0, columns);
-      return b.call("take", {b.squeeze(values, 2), indices}, {{"axis", int64_t{1}}});
-    };
-    const Typed origin = zero.rank() == 0 ? zero : of_columns(zero);
-    weight = b.multiply(b.subtract(b.cast(part(whole), x.dtype()), origin), of_columns(factor));
-  } else {
-    weight = part(b.multiply(b.subtract(b.cast(whole, x.dtype()), zero), factor));
-  }
-  const Typed product = b.call("matmul", {x, weight}, {{"transpose_b", true}});
-  return {node.has(5) ? b.add(product, node.input(5)) : product};
 }
 
 }  // namespace ingot::onnx_import

@@ -46,8 +46,13 @@ Results convert_q_linear_leaky_relu(const Node& node) {
   });
 }
 Results convert_q_linear_softmax(const Node& node) {
+  auto& b = node.builder();
+  // Its attribute opset says whether the dimensions from the axis on are taken as one.
   return through_floats(node, 1, [&](auto v) {
-    return node.builder().call("softmax", {v[0]}, {{"axis", node.axis(node.integer("axis", -1), v[0].rank())}});
+    const int64_t axis = node.axis(node.integer("axis", -1), v[0].rank());
+    if (node.integer("opset", 13) >= 13) return b.call("softmax", {v[0]}, {{"axis", axis}});
+    const Typed matrix = b.call("flatten", {v[0]}, {{"axis", axis}});
+    return b.reshape(b.call("softmax", {matrix}, {{"axis", int64_t{1}}}), v[0].dims());
   });
 }
 Results convert_q_linear_global_average_pool(const Node& node) {
@@ -125,41 +130,6 @@ Results convert_mat_mul_integer_to_float(const Node& node) {
   const Typed y = scaled_product(b, node.input(0), node.input(2), optional(node, 4), node.input(1), node.input(3),
                                  optional(node, 5));
   return {node.has(6) ? b.add(y, node.input(6)) : y};
-}
-
-// Rows of a table whose blocks along one axis have scales and zero points of their own. Bytes hold one or two numbers.
-Results convert_gather_block_quantized(const Node& node) {
-  auto& b = node.builder();
-  const Typed &indices = node.input(1), &scale = node.input(2);
-  const int64_t bits = node.integer("bits", 4), block = node.integer("block_size", 128);
-  const bool packed = node.input(0).stored == 0 && bits == 4;
-  if (node.integer("gather_axis", 0) != 0 || (bits != 4 && bits != 8))
-    fail(ErrorCode::Unsupported, "gather_axis {} and {} bits; axis 0 and 4 or 8 bits are supported",
-         node.integer("gather_axis", 0), bits);
-  const int64_t axis = node.axis(node.integer("quantize_axis", 1), scale.rank());
-  const int64_t along = axis + static_cast<int64_t>(indices.rank()) - 1;
-  if (axis == 0) fail(ErrorCode::Unsupported, "quantize_axis 0 is the one that is gathered");
-  const auto rows = [&](const Typed& table) { return b.call("take", {table, indices}, {{"axis", int64_t{0}}}); };
-  const auto unpacked = [&](const Typed& bytes) {
-    if (!packed) return bytes;
-    const auto last = static_cast<int64_t>(bytes.rank());
-    const Typed parts[] = {b.unsqueeze(b.call("bitwise_and", bytes, 15.0), last),
-                           b.unsqueeze(b.call("right_shift", bytes, 4.0), last)};
-    Dims dims = bytes.dims();
-    dims.back() = dims.back() * 2;
-    return b.reshape(b.call_tuple("concat", parts, {{"axis", last}}), dims);
-  };
-  Typed value = b.cast(unpacked(rows(node.input(0))), DType::Int32);
-  const Typed scales = rows(scale);
-  if (node.has(3)) {
-    Typed zero = unpacked(rows(node.input(3)));
-    const auto blocks = scales.dim(scales.rank() - 1).as_const();
-    if (packed && blocks) zero = b.part(zero, static_cast<int64_t>(zero.rank()) - 1, 0, *blocks);
-    value = b.subtract(value, spread(b, value, b.cast(zero, DType::Int32), along, block));
-  } else if (node.input(0).dtype() == DType::UInt8 && (packed || bits == 8)) {
-    value = b.call("subtract", value, bits == 4 ? 8.0 : 128.0);
-  }
-  return {b.multiply(b.cast(value, scale.dtype()), spread(b, value, scales, along, block))};
 }
 
 }  // namespace ingot::onnx_import

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "compiler/onnx/conversions.h"
+#include "compiler/onnx/quantized.h"
 #include "runtime/base/error.h"
 
 // Recurrent layers: one product for the inputs of all steps, then a loop (or, for few steps, its body several times).
@@ -27,6 +28,11 @@ Typed activation(GraphBuilder& b, const std::string& given, const Typed& x, std:
   fail(ErrorCode::InvalidArgument, "there is no activation '{}'", given);
 }
 
+// Products with weights that are no plain matrices.
+struct Products {
+  std::function<Typed(const Typed&rows, size_t direction)> of_inputs, of_states;
+};
+
 // One direction of a layer. Matrices are [batch, ...]; gates lie side by side, `gates` of width `hidden`.
 struct Cell {
   const Node& node;
@@ -37,6 +43,7 @@ struct Cell {
   Typed recurrent;                      // [gates * hidden, hidden]
   std::optional<Typed> recurrent_bias;  // of the last gate, where it must be added before the reset (GRU)
   std::optional<Typed> peepholes;       // [3 * hidden]: input, output, forget
+  const Products* products = nullptr;   // of LSTM, instead of the matrices
 
   GraphBuilder& b() const { return node.builder(); }
 
@@ -58,6 +65,7 @@ struct Cell {
   Typed product(const Typed& h, const Typed& weight) const {
     return b().call("matmul", {h, weight}, {{"transpose_b", true}});
   }
+  Typed of_states(const Typed& h) const { return products ? products->of_states(h, direction) : product(h, recurrent); }
 
   // The new states from what the inputs give and the old states.
   std::vector<Typed> step(const Typed& x, const std::vector<Typed>& states) const {
@@ -82,7 +90,7 @@ struct Cell {
       return {builder.add(builder.subtract(fresh, builder.multiply(z, fresh)), keep)};
     }
     const Typed& c = states[1];
-    const Typed all = builder.add(x, product(h, recurrent));
+    const Typed all = builder.add(x, of_states(h));
     const auto peep = [&](const Typed& value, const Typed& cell, int64_t i) {
       if (!peepholes) return value;
       return builder.add(value, builder.multiply(builder.part(*peepholes, 0, i * hidden, (i + 1) * hidden), cell));
@@ -147,7 +155,8 @@ Run run(const Cell& cell, const Typed& inputs, std::vector<Typed> states, const 
   return {steps, results};
 }
 
-Results recurrent(const Node& node, const std::string& kind, int64_t gates, std::vector<std::string> defaults) {
+Results recurrent(const Node& node, const std::string& kind, int64_t gates, std::vector<std::string> defaults,
+                  const Products* products = nullptr) {
   auto& b = node.builder();
   const bool batch_first = node.flag("layout");
   const bool is_lstm = kind == "LSTM";
@@ -158,10 +167,10 @@ Results recurrent(const Node& node, const std::string& kind, int64_t gates, std:
   if (x.rank() != 3) fail(ErrorCode::ShapeMismatch, "input 0 has rank {}, it must have 3", x.rank());
   if (batch_first) x = b.transpose(x, {1, 0, 2});
   const Typed &weight = node.input(1), &recurrence = node.input(2);
-  const auto extent = recurrence.dim(2).as_const();
+  const auto extent = recurrence.dim(products != nullptr ? 1 : 2).as_const();
   const int64_t hidden = node.integer("hidden_size", extent.value_or(0));
   if (hidden <= 0 || (extent && *extent != hidden))
-    fail(ErrorCode::ShapeMismatch, "hidden_size is {}, input 2 (R) has {}", hidden, to_text(recurrence.dim(2)));
+    fail(ErrorCode::ShapeMismatch, "hidden_size is {}, input 2 (R) has {}", hidden, extent.value_or(0));
   const size_t directions = direction == "bidirectional" ? 2 : 1;
   auto activations = node.texts("activations");
   const size_t each = defaults.size();
@@ -182,11 +191,11 @@ Results recurrent(const Node& node, const std::string& kind, int64_t gates, std:
       if (lengths) return reverse_sequences(b, sequence, *lengths, 0);
       return b.call("flip", {sequence}, {{"axis", std::vector<int64_t>{0}}});
     };
-    Cell cell{node, kind, gates, hidden, d, {}, of_direction(b, recurrence, d), std::nullopt, std::nullopt};
+    Cell cell{node, kind, gates, hidden, d, {}, of_direction(b, recurrence, d), std::nullopt, std::nullopt, products};
     cell.activations.assign(activations.begin() + static_cast<ptrdiff_t>(d * each),
                             activations.begin() + static_cast<ptrdiff_t>((d + 1) * each));
     const Typed rows = b.reshape(reversed(x), {time * batch, x.dim(2)});
-    Typed inputs = b.call("matmul", {rows, of_direction(b, weight, d)}, {{"transpose_b", true}});
+    Typed inputs = products != nullptr ? products->of_inputs(rows, d) : cell.product(rows, of_direction(b, weight, d));
     if (node.has(3)) {
       const Typed bias = of_direction(b, node.input(3), d);
       const Typed of_inputs = b.part(bias, 0, 0, gates * hidden),
@@ -234,5 +243,19 @@ Results recurrent(const Node& node, const std::string& kind, int64_t gates, std:
 Results convert_rnn(const Node& node) { return recurrent(node, "RNN", 1, {"Tanh"}); }
 Results convert_gru(const Node& node) { return recurrent(node, "GRU", 3, {"Sigmoid", "Tanh"}); }
 Results convert_lstm(const Node& node) { return recurrent(node, "LSTM", 4, {"Sigmoid", "Tanh", "Tanh"}); }
+
+// Weights [directions, rows, gates] of 8 bits; what they are multiplied with is brought to 8 bits by its range.
+Results convert_dynamic_quantize_lstm(const Node& node) {
+  auto& b = node.builder();
+  const auto product = [&](size_t weight, size_t scale) {
+    return [&node, &b, weight, scale](const Typed& x, size_t direction) {
+      const auto at = [&](size_t i) { return of_direction(b, node.input(i), direction); };
+      const Quantized q = dynamic_quantize(b, x);
+      return scaled_product(b, q.values, q.scale, q.zero, at(weight), at(scale), at(scale + 1));
+    };
+  };
+  const Products products{product(1, 8), product(2, 10)};
+  return recurrent(node, "LSTM", 4, {"Sigmoid", "Tanh", "Tanh"}, &products);
+}
 
 }  // namespace ingot::onnx_import

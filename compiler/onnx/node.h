@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,6 +32,19 @@ class Node {
   // The version of the operator's set that the model imports.
   int64_t opset() const { return opset_; }
   GraphBuilder& builder() const { return *builder_; }
+  // The same node as another version of the standard has it: operators of other domains share conversions.
+  Node as_of(int64_t opset) const {
+    Node copy = *this;
+    copy.opset_ = opset;
+    return copy;
+  }
+  // The same node with another value as input `i`.
+  Node with_input(size_t i, Typed value) const {
+    Node copy = *this;
+    copy.inputs_.resize(std::max(copy.inputs_.size(), i + 1));
+    copy.inputs_[i] = std::move(value);
+    return copy;
+  }
 
   size_t inputs() const { return inputs_.size(); }
   bool has(size_t i) const { return i < inputs_.size() && inputs_[i].has_value(); }

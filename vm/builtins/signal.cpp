@@ -6,7 +6,7 @@
 
 #include "vm/builtins/builtins.h"
 
-// Fourier transforms, filter banks, determinants and random numbers.
+// Fourier transforms, filter banks, matrices and random numbers.
 namespace ingot::vm::builtins {
 namespace {
 
@@ -158,35 +158,71 @@ Value mel_weights(const Args& args) {
   return Value(std::move(result));
 }
 
+namespace {
+
+// Matrices in the last two dimensions of x: how many rows and columns each has.
+size_t square(const Args& args, const TensorObject& x) {
+  if (x.rank < 2 || x.dims()[x.rank - 1] != x.dims()[x.rank - 2])
+    args.fail(ErrorCode::ShapeMismatch, "matrices of shape {} are not square", shape_text(x.dims()));
+  return static_cast<size_t>(x.dims()[x.rank - 1]);
+}
+
+// Eliminates what is below the diagonal of n rows of `width` numbers, with the greatest pivot of each column; gives the
+// determinant of the first n columns.
+double eliminate(std::vector<double>& a, size_t n, size_t width) {
+  double value = 1;
+  for (size_t column = 0; column < n; ++column) {
+    size_t pivot = column;
+    for (size_t row = column + 1; row < n; ++row)
+      if (std::fabs(a[row * width + column]) > std::fabs(a[pivot * width + column])) pivot = row;
+    if (a[pivot * width + column] == 0) return 0;
+    if (pivot != column) {
+      for (size_t i = 0; i < width; ++i) std::swap(a[pivot * width + i], a[column * width + i]);
+      value = -value;
+    }
+    value *= a[column * width + column];
+    for (size_t row = column + 1; row < n; ++row) {
+      const double factor = a[row * width + column] / a[column * width + column];
+      for (size_t i = column; i < width; ++i) a[row * width + i] -= factor * a[column * width + i];
+    }
+  }
+  return value;
+}
+
+}  // namespace
+
 Value determinant(const Args& args) {
   const auto x = args.tensor(0);
-  if (x->rank < 2 || x->dims()[x->rank - 1] != x->dims()[x->rank - 2])
-    args.fail(ErrorCode::ShapeMismatch, "matrices of shape {} are not square", shape_text(x->dims()));
-  const auto n = static_cast<size_t>(x->dims()[x->rank - 1]);
+  const size_t n = square(args, *x);
   auto result = args.make(x->dtype, x->dims().first(x->rank - 2));
   std::vector<double> a(n * n);
   for (size_t at = 0; at < count_of(*result); ++at) {
     for (size_t i = 0; i < n * n; ++i) a[i] = get_number(*x, at * n * n + i);
-    double value = 1;
-    for (size_t column = 0; column < n; ++column) {
-      size_t pivot = column;
-      for (size_t row = column + 1; row < n; ++row)
-        if (std::fabs(a[row * n + column]) > std::fabs(a[pivot * n + column])) pivot = row;
-      if (a[pivot * n + column] == 0) {
-        value = 0;
-        break;
+    set_number(*result, at, eliminate(a, n, n));
+  }
+  return to_value(std::move(result));
+}
+
+// By elimination with the identity behind each matrix, then from the last row upwards.
+Value inverse(const Args& args) {
+  const auto x = args.tensor(0);
+  const size_t n = square(args, *x), width = 2 * n;
+  auto result = args.make(x->dtype, x->dims());
+  std::vector<double> a(n * width);
+  for (size_t first = 0; first < count_of(*result); first += n * n) {
+    for (size_t row = 0; row < n; ++row)
+      for (size_t i = 0; i < n; ++i) {
+        a[row * width + i] = get_number(*x, first + row * n + i);
+        a[row * width + n + i] = row == i ? 1 : 0;
       }
-      if (pivot != column) {
-        for (size_t i = 0; i < n; ++i) std::swap(a[pivot * n + i], a[column * n + i]);
-        value = -value;
+    const bool singular = eliminate(a, n, width) == 0;
+    for (size_t row = n; row-- > 0;)
+      for (size_t i = n; i < width; ++i) {
+        double sum = a[row * width + i];
+        for (size_t k = row + 1; k < n; ++k) sum -= a[row * width + k] * a[k * width + i];
+        a[row * width + i] = singular ? std::nan("") : sum / a[row * width + row];
+        set_number(*result, first + row * n + i - n, a[row * width + i]);
       }
-      value *= a[column * n + column];
-      for (size_t row = column + 1; row < n; ++row) {
-        const double factor = a[row * n + column] / a[column * n + column];
-        for (size_t i = column; i < n; ++i) a[row * n + i] -= factor * a[column * n + i];
-      }
-    }
-    set_number(*result, at, value);
   }
   return to_value(std::move(result));
 }
