@@ -39,6 +39,16 @@ Ref<PackedFuncObject> ingot_function(std::string_view name, const std::function<
     return make_packed_func("ingot.fail", [](const PackedArgs& args) -> Value {
       fail(ErrorCode::ForeignError, "{}", text_argument(args, 0, "ingot.fail"));
     });
+  if (name == "ingot.assert")
+    return make_packed_func("ingot.assert", [](const PackedArgs& args) {
+      if (args.size() == 0 || (args[0].kind != Kind::Scalar && args[0].kind != Kind::Prim) ||
+          args[0].dtype != DType::Bool)
+        fail(ErrorCode::TypeError, "ingot.assert: the first argument must be a condition");
+      std::string text;
+      for (size_t i = 1; i < args.size(); ++i) text += (i == 1 ? ": " : " ") + value_text(args[i]);
+      if (args[0].as<uint8_t>() == 0) fail(ErrorCode::ForeignError, "the assertion does not hold{}", text);
+      return Value(ingot::make_tuple(nullptr, {}));
+    });
   if (name == "ingot.log")
     return make_packed_func("ingot.log", [log](const PackedArgs& args) {
       const auto line = text_argument(args, 0, "ingot.log");

@@ -2,6 +2,7 @@
 
 #include "compiler/ops/functions.h"
 #include "compiler/ops/op_func.h"
+#include "runtime/base/convert.h"
 #include "runtime/symbolic/simplify.h"
 
 // Operators that make tensors from shapes and numbers.
@@ -119,9 +120,40 @@ Progression progression(const CallSite& call) {
   return p;
 }
 
+// Decimals, where one of the numbers is a decimal constant.
+struct Decimals {
+  double start = 0, stop = 0, step = 1;
+  DType dtype = DType::None;
+};
+
+std::optional<Decimals> decimals(const CallSite& call) {
+  std::vector<double> values;
+  Decimals result;
+  for (size_t i = 0; i < call.size(); ++i) {
+    const auto* constant = as<Constant>(call.arg(i));
+    if (constant == nullptr || constant->data->rank != 0 || constant->data->dtype == DType::String) continue;
+    with_element(constant->data->dtype,
+                 [&]<typename T>() { values.push_back(convert<double>(load_element<T>(constant->data->data))); });
+    if (is_float(constant->data->dtype)) result.dtype = constant->data->dtype;
+  }
+  if (result.dtype == DType::None) return std::nullopt;
+  if (values.size() == 1) result.stop = values[0];
+  if (values.size() > 1) result = {values[0], values[1], values.size() > 2 ? values[2] : 1, result.dtype};
+  return result;
+}
+
+int64_t count_of(const CallSite& call, const Decimals& p) {
+  const double count = std::ceil((p.stop - p.start) / p.step);
+  if (p.step == 0 || !(count <= INT32_MAX))
+    call.fail(ErrorCode::InvalidArgument, "from {} to {} by {}: that is no number of elements up to {}", p.start,
+              p.stop, p.step, INT32_MAX);
+  return static_cast<int64_t>(std::max(count, 0.0));
+}
+
 }  // namespace
 
 StructInfo infer_arange(const CallSite& call) {
+  if (const auto p = decimals(call)) return tensor_info(dtype_or(call, SIZE_MAX, p->dtype), Dims{count_of(call, *p)});
   const auto p = progression(call);
   const int64_t step = *p.step.as_const();
   const PrimExpr span = step > 0 ? p.stop - p.start + (step - 1) : p.start - p.stop + (-step - 1);
@@ -131,6 +163,13 @@ StructInfo infer_arange(const CallSite& call) {
 
 Meaning define_arange(const CallSite& call) {
   OpFunc f(call, {infer_arange(call)});
+  if (const auto d = decimals(call)) {
+    f.compute(f.out(), [&](const tir::Indices& i) {
+      const Element place = cast(DType::Float64, element(DType::Int64, i[0]));
+      return cast(f.dtype(f.out()), element(DType::Float64, d->start) + place * d->step);
+    });
+    return f.finish();
+  }
   const auto p = progression(call);
   f.compute(f.out(), [&](const tir::Indices& i) {
     return element(f.dtype(f.out()), f.local(p.start) + i[0] * f.local(p.step));

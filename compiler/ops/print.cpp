@@ -1,5 +1,6 @@
 #include "compiler/ops/call.h"
 #include "compiler/ops/functions.h"
+#include "compiler/ops/operands.h"
 #include "compiler/ops/ops.h"
 
 namespace ingot::ops {
@@ -8,23 +9,27 @@ using namespace ir;
 
 StructInfo infer_print(const CallSite&) { return tuple_info({}); }
 
-// A call of ingot.print; with a format, the arguments between the format's words where it says {}.
-Meaning define_print(const CallSite& call) {
-  auto func = std::make_shared<ExternFunc>("ingot.print", std::vector<StructInfo>{}, std::vector<uint32_t>{}, Span{});
+namespace {
+
+// A call of a function of the system that takes texts and values: with a format, the arguments from `first` on stand
+// between its words where it says {}.
+Expr call_with_words(const CallSite& call, const char* name, size_t first) {
+  auto func = std::make_shared<ExternFunc>(name, std::vector<StructInfo>{}, std::vector<uint32_t>{}, Span{});
   func->info = packed_func_info(object_info());
   std::vector<Expr> args = {func};
-  std::string format = call.text("format");
+  for (size_t i = 0; i < first; ++i) args.push_back(call.arg(i));
+  const std::string format = call.text("format");
   const auto add_words = [&](std::string_view words) {
     while (words.starts_with(' ')) words.remove_prefix(1);
     while (words.ends_with(' ')) words.remove_suffix(1);
     if (!words.empty()) args.push_back(make_text(std::string(words)));
   };
   size_t at = 0;
-  for (size_t i = 0; i < call.size(); ++i) {
+  for (size_t i = first; i < call.size(); ++i) {
     const size_t place = format.find("{}", at);
     if (place == std::string::npos && !format.empty())
       call.fail(ErrorCode::ArityMismatch, "the format \"{}\" has fewer places than the {} arguments", format,
-                call.size());
+                call.size() - first);
     if (!format.empty()) {
       add_words(std::string_view(format).substr(at, place - at));
       at = place + 2;
@@ -32,10 +37,29 @@ Meaning define_print(const CallSite& call) {
     args.push_back(call.arg(i));
   }
   if (format.find("{}", at) != std::string::npos)
-    call.fail(ErrorCode::ArityMismatch, "the format \"{}\" has more places than the {} arguments", format, call.size());
+    call.fail(ErrorCode::ArityMismatch, "the format \"{}\" has more places than the {} arguments", format,
+              call.size() - first);
   add_words(std::string_view(format).substr(at));
-  return Expr(std::make_shared<Call>(std::make_shared<OpExpr>(find("call_packed"), Span{}), std::move(args), Attrs{},
-                                     std::vector<StructInfo>{tuple_info({})}, Span{}));
+  return std::make_shared<Call>(std::make_shared<OpExpr>(find("call_packed"), Span{}), std::move(args), Attrs{},
+                                std::vector<StructInfo>{tuple_info({})}, Span{});
 }
+
+}  // namespace
+
+Meaning define_print(const CallSite& call) { return call_with_words(call, "ingot.print", 0); }
+
+StructInfo infer_assert(const CallSite& call) {
+  const auto& condition = call.info(0);
+  const bool prim = condition->kind == InfoKind::Prim && condition->dtype == DType::Bool;
+  if (!prim) {
+    const auto x = operand(call, 0);
+    require_rank(call, x, 0);
+    if (x.dtype() != DType::Bool)
+      call.fail(ErrorCode::TypeError, "{} is {}, the condition must be a bool", x.name, dtype_name(x.dtype()));
+  }
+  return tuple_info({});
+}
+
+Meaning define_assert(const CallSite& call) { return call_with_words(call, "ingot.assert", 1); }
 
 }  // namespace ingot::ops

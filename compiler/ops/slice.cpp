@@ -31,23 +31,13 @@ Slice slice_of(const PrimExpr& extent, int64_t begin, int64_t end, int64_t step)
   return {simplify(first), step, simplify(max(floor_div(span, step > 0 ? step : -step), 0))};
 }
 
-std::vector<Slice> slices_of(const CallSite& call, const Operand& x) {
-  const auto begin = call.integers("begin");
-  auto end = call.integers("end");
-  const std::string mode = call.text("slice_mode");
-  if (mode != "end" && mode != "size")
-    call.fail(ErrorCode::InvalidArgument, "slice_mode is \"{}\", possible are \"end\" and \"size\"", mode);
-  // Sizes instead of ends; -1 is all that remains.
-  if (mode == "size")
-    for (size_t i = 0; i < std::min(begin.size(), end.size()); ++i)
-      end[i] = end[i] < 0 || begin[i] > INT32_MAX - end[i] ? INT32_MAX : begin[i] + end[i];
-  const auto steps = call.has_attr("strides") ? call.integers("strides") : std::vector<int64_t>{};
-  std::vector<int64_t> along;
-  if (call.has_attr("axes")) {
-    along = axes(call, "axes", x.rank());
-  } else {
-    for (size_t d = 0; d < begin.size(); ++d) along.push_back(static_cast<int64_t>(d));
-  }
+struct Places {
+  std::vector<int64_t> begin, end, steps, axes;
+};
+
+// The slice of each dimension; those that no axis names are whole.
+std::vector<Slice> slices_at(const CallSite& call, const Operand& x, const Places& places) {
+  const auto& [begin, end, steps, along] = places;
   if (begin.size() != end.size() || along.size() != begin.size() || begin.size() > x.rank() ||
       steps.size() > begin.size())
     call.fail(ErrorCode::InvalidArgument, "begin has {} numbers, end {}, axes {}, strides {}; {} has rank {}",
@@ -62,6 +52,45 @@ std::vector<Slice> slices_of(const CallSite& call, const Operand& x) {
     slices[axis] = slice_of(x.dims()[axis], begin[i], end[i], step);
   }
   return slices;
+}
+
+std::vector<int64_t> first_axes(size_t count) {
+  std::vector<int64_t> result;
+  for (size_t d = 0; d < count; ++d) result.push_back(static_cast<int64_t>(d));
+  return result;
+}
+
+std::vector<Slice> slices_of(const CallSite& call, const Operand& x) {
+  const auto begin = call.integers("begin");
+  auto end = call.integers("end");
+  const std::string mode = call.text("slice_mode");
+  if (mode != "end" && mode != "size")
+    call.fail(ErrorCode::InvalidArgument, "slice_mode is \"{}\", possible are \"end\" and \"size\"", mode);
+  // Sizes instead of ends; -1 is all that remains.
+  if (mode == "size")
+    for (size_t i = 0; i < std::min(begin.size(), end.size()); ++i)
+      end[i] = end[i] < 0 || begin[i] > INT32_MAX - end[i] ? INT32_MAX : begin[i] + end[i];
+  const auto steps = call.has_attr("strides") ? call.integers("strides") : std::vector<int64_t>{};
+  const auto along = call.has_attr("axes") ? axes(call, "axes", x.rank()) : first_axes(begin.size());
+  return slices_at(call, x, {begin, end, steps, along});
+}
+
+// An attribute, or else a constant argument.
+std::vector<int64_t> numbers_of(const CallSite& call, std::string_view name, size_t argument) {
+  if (call.has_attr(name)) return call.integers(name);
+  std::vector<int64_t> result;
+  if (!given(call, argument)) return result;
+  for (const PrimExpr& value : dims_of(call, name, argument)) {
+    if (!value.as_const())
+      call.fail(ErrorCode::TypeError, "{} is {}, it must be known at compile time", name, to_text(value));
+    result.push_back(*value.as_const());
+  }
+  return result;
+}
+
+std::vector<Slice> slices_to_set(const CallSite& call, const Operand& x) {
+  const auto begin = numbers_of(call, "begin", 2), end = numbers_of(call, "end", 3);
+  return slices_at(call, x, {begin, end, numbers_of(call, "strides", 4), first_axes(begin.size())});
 }
 
 }  // namespace
@@ -80,6 +109,42 @@ Meaning define_strided_slice(const CallSite& call) {
     Indices at;
     for (size_t d = 0; d < i.size(); ++d) at.push_back(slices[d].begin + i[d] * slices[d].step);
     return f.load(f.in(), at);
+  });
+  return f.finish();
+}
+
+StructInfo infer_strided_set(const CallSite& call) {
+  const auto x = operand(call, 0), updates = operand(call, 1);
+  require_same_dtype(call, x, updates);
+  require_rank(call, updates, x.rank());
+  const auto slices = slices_to_set(call, x);
+  for (size_t d = 0; d < x.rank(); ++d)
+    require_equal(call, "sizes of the places and updates", x, slices[d].count, updates, updates.dims()[d]);
+  return x.info;
+}
+
+Meaning define_strided_set(const CallSite& call) {
+  OpFunc f(call);
+  const auto slices = slices_to_set(call, f.operand(0));
+  for (size_t d = 0; d < slices.size(); ++d)
+    if (const PrimExpr& dim = f.dims(f.in(1))[d]; prove_equal(slices[d].count, dim) != Proof::Yes)
+      f.require(fmt::format("updates_{}", d), PrimExpr::make(PrimOp::Equal, {slices[d].count, dim}));
+  f.compute(f.out(), [&](const Indices& i) {
+    Indices at;
+    PrimExpr inside = 1;
+    for (size_t d = 0; d < i.size(); ++d) {
+      const auto& [begin, step, count] = slices[d];
+      const PrimExpr way = step > 0 ? i[d] - begin : begin - i[d];
+      const PrimExpr place = floor_div(way, std::abs(step));
+      const PrimExpr within = PrimExpr::make(
+          PrimOp::And, {PrimExpr::make(PrimOp::LessEqual, {PrimExpr(0), way}),
+                        PrimExpr::make(PrimOp::And, {PrimExpr::make(PrimOp::Less, {place, count}),
+                                                     PrimExpr::make(PrimOp::Equal, {place * std::abs(step), way})})});
+      inside = inside.is_const(1) ? within : PrimExpr::make(PrimOp::And, {inside, within});
+      at.push_back(place);
+    }
+    if (inside.is_const(1)) return f.load(f.in(1), at);
+    return select(truth(element(DType::Int64, inside)), f.load(f.in(1), at), f.load(f.in(), i));
   });
   return f.finish();
 }

@@ -107,6 +107,13 @@ StructInfo infer_nonzero(const CallSite& call) {
 
 Meaning define_nonzero(const CallSite&) { return BuiltinCall{"non_zero"}; }
 
+StructInfo infer_argwhere(const CallSite& call) {
+  operand(call, 0);
+  return tensor_info(DType::Int32, 2u);
+}
+
+Meaning define_argwhere(const CallSite&) { return BuiltinCall{"arg_where"}; }
+
 // Of "searchsorted" (the sorted elements first) and "bucketize" (last): how many of them lie before each element.
 StructInfo infer_searchsorted(const CallSite& call) {
   const bool first = call.op().name == "searchsorted";

@@ -80,6 +80,24 @@ Value non_zero(const Args& args) {
   return Value(std::move(result));
 }
 
+Value arg_where(const Args& args) {
+  const auto x = args.tensor(0);
+  std::vector<int32_t> found;
+  int64_t count = 0;
+  for_each_index(x->dims(), [&](const Dims& index, size_t at) {
+    if (get_number(*x, at) == 0) return;
+    ++count;
+    for (const int64_t place : index) {
+      if (place > INT32_MAX) args.fail(ErrorCode::IndexOutOfRange, "coordinate {} does not fit into int32", place);
+      found.push_back(static_cast<int32_t>(place));
+    }
+  });
+  const int64_t dims[] = {count, static_cast<int64_t>(x->rank)};
+  auto result = args.make(DType::Int32, dims);
+  std::copy(found.begin(), found.end(), result->elements<int32_t>());
+  return Value(std::move(result));
+}
+
 Value compress(const Args& args) {
   const auto x = args.tensor(0), condition = args.tensor(1);
   const Parts parts(args, *x, 2);

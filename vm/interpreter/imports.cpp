@@ -40,6 +40,16 @@ Value fail_with(const PackedArgs& args) {
   throw Error(ErrorCode::ForeignError, text_of(args[0]));
 }
 
+// ingot.assert(condition, words...)
+Value assert_condition(const PackedArgs& args) {
+  if (args.size() == 0 || (args[0].kind != Kind::Scalar && args[0].kind != Kind::Prim) || args[0].dtype != DType::Bool)
+    fail(ErrorCode::TypeError, "ingot.assert takes a condition, a bool");
+  if (args[0].as<uint8_t>() != 0) return Value(make_tuple(args.pool(), {}));
+  std::string text = "the assertion does not hold";
+  for (size_t i = 1; i < args.size(); ++i) text += (i == 1 ? ": " : " ") + text_of(args[i]);
+  throw Error(ErrorCode::ForeignError, std::move(text));
+}
+
 Value identity(const PackedArgs& args) {
   if (args.size() != 1) fail(ErrorCode::ArityMismatch, "ingot.identity takes 1 argument, the call has {}", args.size());
   return Value::copy_of(args[0]);
@@ -52,6 +62,7 @@ Ref<PackedFuncObject> find_own(const SessionOptions& options, std::string_view n
   if (name == "ingot.print")
     return make([sink = options.print](const PackedArgs& args) { return print_values(sink, args); });
   if (name == "ingot.fail") return make(fail_with);
+  if (name == "ingot.assert") return make(assert_condition);
   if (name == "ingot.identity") return make(identity);
   return {};
 }
@@ -63,7 +74,7 @@ ResolvedImport resolve(const SessionOptions& options, const Import& import) {
     resolved.function = find_own(options, import.name);
     if (!resolved.function)
       resolved.refusal =
-          fmt::format("{}: there is no such function; ingot.log, print, fail and identity are", import.name);
+          fmt::format("{}: there is no such function; ingot.log, print, assert, fail and identity are", import.name);
     return resolved;
   }
   if (options.allow && !options.allow->contains(import.name)) {
