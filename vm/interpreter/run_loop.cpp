@@ -24,7 +24,7 @@ constexpr CodeUnit kHaltCode[] = {kHalt};
 const CodeUnit* halt_code() { return kHaltCode; }
 
 void run_loop(Machine& m) {
-  static const void* const kDirect[] = {
+  static const void* const direct[] = {
 #define OP(Name, ...) &&L_##Name,
 #define EACH(dtype, suffix, type, Name) &&L_##Name##dtype,
 #define TYPED(Name, mnemonic, dtypes, ...) INGOT_TYPED_##dtypes(EACH, Name)
@@ -32,7 +32,7 @@ void run_loop(Machine& m) {
       &&L_Halt,
   };
   // With a budget or a profile, every instruction is looked at on its way.
-  static const void* const kWatched[] = {
+  static const void* const watched[] = {
 #define OP(Name, ...) &&L_Watch,
 #define TYPED(Name, mnemonic, dtypes, ...) INGOT_TYPED_##dtypes(EACH, Name)
 #undef EACH
@@ -42,7 +42,7 @@ void run_loop(Machine& m) {
       &&L_Halt,
   };
 
-  const void* const* const table = m.controls.watched ? kWatched : kDirect;
+  const void* const* const table = m.controls.watched ? watched : direct;
   const LinkedFunction* const functions = m.program->functions.data();
   Frame* frame = m.frame;
   Slot* r = frame->registers;
@@ -70,7 +70,7 @@ L_Watch:
     if (m.controls.budget == 0) fail_budget(m);
     --m.controls.budget;
   }
-  goto* kDirect[*pc];
+  goto* direct[*pc];
 
 L_Halt:
   return;
