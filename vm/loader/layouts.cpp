@@ -62,8 +62,6 @@ class Tracker {
         return;
       }
       case Opcode::Kill:
-        shows_[i[0].reg()] = kNoSite;
-        return;
       case Opcode::GetDim:
         shows_[i[0].reg()] = kNoSite;
         return;

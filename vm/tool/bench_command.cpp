@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 
 #include <unistd.h>
@@ -35,8 +36,7 @@ struct Report {
   ingot_memory memory{};
 
   double percentile(double p) const {
-    const auto rank = static_cast<size_t>(p * static_cast<double>(runs_ms.size() - 1) + 0.5);
-    return runs_ms[rank];
+    return runs_ms[static_cast<size_t>(std::lround(p * static_cast<double>(runs_ms.size() - 1)))];
   }
   double mean() const {
     return std::accumulate(runs_ms.begin(), runs_ms.end(), 0.0) / static_cast<double>(runs_ms.size());

@@ -141,17 +141,22 @@ class Drawing {
     const double unit = arena() < 1e4 ? 1 : arena() < 1e7 ? 1e3 : 1e6;
     const std::string_view name = unit == 1 ? "B" : unit == 1e3 ? "kB" : "MB";
     const double step = nice_step(arena() / unit, 8);
-    for (double at = 0; at * unit <= arena(); at += step)
+    const auto lines = static_cast<int>(arena() / unit / step);
+    for (int line = 0; line <= lines; ++line) {
+      const double at = line * step;
       svg += fmt::format(R"(<line class="grid" x1="{0}" x2="{1}" y1="{2:.1f}" y2="{2:.1f}"/>)"
                          R"(<text class="axis" x="{3}" y="{4:.1f}" text-anchor="end">{5:g} {6}</text>)"
                          "\n",
                          kLeft, kWidth, y(at * unit), kLeft - 8, y(at * unit) + 4, at, name);
+    }
     const auto count = static_cast<double>(instants_.size());
     const double every = nice_step(count, 16);
-    for (double at = 0; at < count; at += every)
+    for (int label = 0; label * every < count; ++label) {
+      const double at = label * every;
       svg += fmt::format(R"(<text class="axis" x="{:.1f}" y="{:.1f}" text-anchor="middle">{:g}</text>)"
                          "\n",
                          kLeft + column() * (at + 0.5), kHeight - kBottom + 15, at);
+    }
     svg += fmt::format(
         R"(<text class="axis" x="{:.1f}" y="{:.1f}" text-anchor="middle">time: steps of the function</text>)"
         "\n",

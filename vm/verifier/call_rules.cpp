@@ -58,7 +58,7 @@ void FunctionVerifier::tail_window(Register base, size_t arguments, std::optiona
     const RegisterState& state = use(reg);
     if (state.root != kNoRegister || state.range != kNoSite)
       fail(ErrorCode::CorruptFile, "r{} is borrowed from the frame that ends", reg);
-    counted += state.has(Flags::kCounted) ? 1 : 0;
+    counted += state.has(Flags::Counted) ? 1 : 0;
   }
   if (counted != registers_.counted().size())
     fail(ErrorCode::CorruptFile, "{} registers besides the arguments hold values that were not released",
@@ -150,7 +150,7 @@ void FunctionVerifier::call_packed(const Instruction& i) {
     if (index >= args.size())
       fail(ErrorCode::CorruptFile, "'{}' writes argument {}, there are {}", import.name, index, args.size());
     const RegisterState& state = registers_[args[index]];
-    if (!state.value.is(Kind::Tensor) || !state.has(Flags::kCounted) || state.has(Flags::kBorrowed))
+    if (!state.value.is(Kind::Tensor) || !state.has(Flags::Counted) || state.has(Flags::Borrowed))
       fail(ErrorCode::CorruptFile, "r{}, which '{}' writes, is no tensor of this function's own", args[index],
            import.name);
   }
@@ -205,7 +205,7 @@ void FunctionVerifier::call_kernel(const Instruction& i) {
     site.operands.push_back(registers_[reg].origin);
     if (k < call.inputs) continue;
     const RegisterState& output = registers_[reg];
-    if (!output.value.is(Kind::Scalar) && !output.has(Flags::kWritable))
+    if (!output.value.is(Kind::Scalar) && !output.has(Flags::Writable))
       fail(ErrorCode::CorruptFile, "r{} is written by the kernel, but others may see it", reg);
     for (size_t other = 0; other < k; ++other) {
       const RegisterState& before = registers_[operands[other]];

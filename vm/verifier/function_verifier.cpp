@@ -54,7 +54,7 @@ void FunctionVerifier::enter() {
     const bool is_param = reg < function_.params;
     RegisterState state =
         counted_state(facts_.trusts_callers && is_param ? class_of(function_.signature->fields[reg]) : ValueClass{});
-    state.flags |= RegisterState::kBorrowed | (is_param ? RegisterState::kArena : 0);
+    state.flags |= RegisterState::Borrowed | (is_param ? RegisterState::Arena : 0);
     state = state.normalized();
     state.stamp = next_stamp();
     registers_.set(static_cast<Register>(reg), state);
@@ -127,7 +127,7 @@ void FunctionVerifier::meet(Snapshot& a, Snapshot&& b, uint32_t at) {
   Snapshot met = registers_.spare();
   met.planned = a.planned && b.planned;
   const auto only_here = [&](const Snapshot::Entry& entry) {
-    if (entry.state.has(RegisterState::kCounted))
+    if (entry.state.has(RegisterState::Counted))
       fail(ErrorCode::CorruptFile, "r{} holds a value on one path to unit {} and is empty on another", entry.reg, at);
   };
   auto left = a.entries.begin();
@@ -159,9 +159,9 @@ RegisterState FunctionVerifier::meet(const RegisterState& a, const RegisterState
   RegisterState met;
   met.value.kinds = a.value.kinds | b.value.kinds;
   met.value.dtype = a.value.dtype == b.value.dtype ? a.value.dtype : DType::None;
-  met.flags = static_cast<uint8_t>(((a.flags | b.flags) & ~Flags::kWritable) | (a.flags & b.flags & Flags::kWritable));
+  met.flags = static_cast<uint8_t>(((a.flags | b.flags) & ~Flags::Writable) | (a.flags & b.flags & Flags::Writable));
   if (a.root != b.root) {
-    if (met.has(Flags::kCounted))
+    if (met.has(Flags::Counted))
       fail(ErrorCode::CorruptFile, "r{} holds an alias on one path to unit {} and a value to be released on another",
            reg, at);
     return {};
@@ -184,8 +184,8 @@ void FunctionVerifier::check_fits(const LoopRegister& declared, const RegisterSt
          to_text(wanted));
   const bool from_frame = state.root != kNoRegister || state.range != kNoSite;
   const bool fits = declared.holding == Holding::Kept || (declared.holding == Holding::Param && !from_frame) ||
-                    (declared.holding == Holding::Owned && !state.has(Flags::kBorrowed | Flags::kArena)) ||
-                    !state.has(Flags::kCounted | Flags::kBorrowed | Flags::kArena);
+                    (declared.holding == Holding::Owned && !state.has(Flags::Borrowed | Flags::Arena)) ||
+                    !state.has(Flags::Counted | Flags::Borrowed | Flags::Arena);
   if (!fits)
     fail(ErrorCode::CorruptFile, "r{} holds a value that the loop header does not let pass from turn to turn",
          declared.index);
@@ -201,15 +201,15 @@ void FunctionVerifier::loop_header(uint32_t unit) {
   for (const LoopRegister& declared : header.registers) {
     const RegisterState& now = registers_[declared.index];
     check_fits(declared, now);
-    counted += now.has(Flags::kCounted) ? 1 : 0;
+    counted += now.has(Flags::Counted) ? 1 : 0;
     RegisterState state = now;
     if (declared.holding == Holding::Kept) {
-      if (state.has(Flags::kCounted)) state.flags &= static_cast<uint8_t>(~Flags::kWritable);
+      if (state.has(Flags::Counted)) state.flags &= static_cast<uint8_t>(~Flags::Writable);
     } else {
       state = {};
       state.stamp = next_stamp();
-      if (declared.holding != Holding::Uncounted) state.flags = Flags::kCounted;
-      if (declared.holding == Holding::Param) state.flags |= Flags::kBorrowed | Flags::kArena;
+      if (declared.holding != Holding::Uncounted) state.flags = Flags::Counted;
+      if (declared.holding == Holding::Param) state.flags |= Flags::Borrowed | Flags::Arena;
     }
     state.value = {declared.kind == Kind::None ? ValueClass::kAny : ValueClass::bit(declared.kind), declared.dtype};
     entry.entries.push_back({declared.index, state.normalized()});
@@ -235,7 +235,7 @@ void FunctionVerifier::jump_back(uint32_t unit) {
     const LoopRegister& declared = header.registers[k];
     const RegisterState& now = registers_[declared.index];
     check_fits(declared, now);
-    counted += now.has(RegisterState::kCounted) ? 1 : 0;
+    counted += now.has(RegisterState::Counted) ? 1 : 0;
     if (declared.holding == Holding::Kept && now.stamp != entry.entries[k].state.stamp)
       fail(ErrorCode::CorruptFile, "r{} was written in the loop, its header says that it is kept", declared.index);
   }

@@ -89,11 +89,11 @@ void FunctionVerifier::values(const Instruction& i) {
       return define(reg, take(i[1].reg()));
     case OpcodeLine::Copy: {
       RegisterState state = use(i[1].reg());
-      if (state.has(Flags::kArena))
+      if (state.has(Flags::Arena))
         fail(ErrorCode::CorruptFile, "r{} may lie in an arena: it can be aliased and owned, not copied", i[1].reg());
       seen_by_others(i[1].reg());
-      if (state.has(Flags::kBorrowed)) state.flags = Flags::kCounted;
-      state.flags &= static_cast<uint8_t>(~Flags::kWritable);
+      if (state.has(Flags::Borrowed)) state.flags = Flags::Counted;
+      state.flags &= static_cast<uint8_t>(~Flags::Writable);
       state.root = kNoRegister;
       return define(reg, state);
     }
@@ -251,20 +251,20 @@ void FunctionVerifier::load_const(Register reg, uint32_t constant) {
 void FunctionVerifier::alias(Register to, Register from) {
   RegisterState state = use(from);
   seen_by_others(from);
-  if (state.has(Flags::kCounted)) {
+  if (state.has(Flags::Counted)) {
     state.root = from;
     state.root_stamp = state.stamp;
   }
-  state.flags &= static_cast<uint8_t>(~(Flags::kCounted | Flags::kWritable));
-  state.flags |= Flags::kBorrowed;
+  state.flags &= static_cast<uint8_t>(~(Flags::Counted | Flags::Writable));
+  state.flags |= Flags::Borrowed;
   define(to, state);
 }
 
 void FunctionVerifier::own(Register to, Register from) {
   RegisterState state = take(from);
-  if (state.has(Flags::kBorrowed | Flags::kArena)) {
+  if (state.has(Flags::Borrowed | Flags::Arena)) {
     if (state.origin.from == Origin::From::Site) state.origin = {};
-    state.flags = Flags::kCounted;
+    state.flags = Flags::Counted;
   }
   state.root = kNoRegister;
   state.range = kNoSite;
@@ -324,10 +324,10 @@ void FunctionVerifier::allocate(const Instruction& i, Register reg, uint32_t sto
   state.origin = {Origin::From::Site, ranges_.add(i.at)};
   facts_.sites.push_back({i.at, i.opcode, storage, base});
   if (i.opcode == Opcode::NewTensor) {
-    state.flags = Flags::kCounted | Flags::kWritable;
+    state.flags = Flags::Counted | Flags::Writable;
   } else {
     if (size.dtype == DType::String) fail(ErrorCode::CorruptFile, "strings do not lie in arenas");
-    state.flags = Flags::kBorrowed | Flags::kArena | Flags::kWritable;
+    state.flags = Flags::Borrowed | Flags::Arena | Flags::Writable;
     state.range = state.origin.index;
     if (base != kNoSite) ranges_.merge(state.range, base);
   }
@@ -350,7 +350,7 @@ void FunctionVerifier::memory(const Instruction& i) {
       return allocate(i, i[0].reg(), i[1].index(), kNoSite);
     case OpcodeLine::AllocView: {
       const RegisterState& base = peek(i[1].reg());
-      if (base.origin.from != Origin::From::Site || base.range == kNoSite || base.has(Flags::kCounted))
+      if (base.origin.from != Origin::From::Site || base.range == kNoSite || base.has(Flags::Counted))
         fail(ErrorCode::CorruptFile, "r{} is no tensor of one place in this function's arena", i[1].reg());
       if (base.value.dtype != function_.storages[i[2].index()].dtype)
         fail(ErrorCode::CorruptFile, "a view has the dtype of its base");
@@ -363,12 +363,12 @@ void FunctionVerifier::memory(const Instruction& i) {
              i[2].list.size());
       use_dims(i[2].list);
       RegisterState state = counted_state(ValueClass::of(Kind::Tensor, dtype));
-      state.flags |= Flags::kWritable;
+      state.flags |= Flags::Writable;
       return define(i[0].reg(), state);
     }
     case OpcodeLine::NewView: {
       const RegisterState base = use(i[1].reg(), Kind::Tensor);
-      if (base.has(Flags::kArena)) fail(ErrorCode::CorruptFile, "r{} may lie in an arena", i[1].reg());
+      if (base.has(Flags::Arena)) fail(ErrorCode::CorruptFile, "r{} may lie in an arena", i[1].reg());
       if (i[2].list.size() > kMaxRank || (i[2].list.empty() && base.value.dtype != DType::String))
         fail(ErrorCode::CorruptFile, "there are no tensors of dtype {} and rank {}", dtype_name(base.value.dtype),
              i[2].list.size());

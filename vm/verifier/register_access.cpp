@@ -23,14 +23,13 @@ RegisterState FunctionVerifier::take(Register reg) {
 
 RegisterState FunctionVerifier::take_owned(Register reg, std::string_view where) {
   const RegisterState state = take(reg);
-  if (state.has(Flags::kBorrowed | Flags::kArena))
+  if (state.has(Flags::Borrowed | Flags::Arena))
     fail(ErrorCode::CorruptFile, "r{} is borrowed and must not get into {}", reg, where);
   return state;
 }
 
 void FunctionVerifier::define(Register reg, RegisterState state) {
-  if (registers_[reg].has(Flags::kCounted))
-    fail(ErrorCode::CorruptFile, "r{} holds a value that was not released", reg);
+  if (registers_[reg].has(Flags::Counted)) fail(ErrorCode::CorruptFile, "r{} holds a value that was not released", reg);
   state = state.normalized();
   state.stamp = next_stamp();
   registers_.set(reg, state);
@@ -39,8 +38,8 @@ void FunctionVerifier::define(Register reg, RegisterState state) {
 // From now on somebody else may hold the value of the register.
 void FunctionVerifier::seen_by_others(Register reg) {
   RegisterState state = registers_[reg];
-  if (!state.has(Flags::kCounted) || !state.has(Flags::kWritable)) return;
-  state.flags &= static_cast<uint8_t>(~Flags::kWritable);
+  if (!state.has(Flags::Counted) || !state.has(Flags::Writable)) return;
+  state.flags &= static_cast<uint8_t>(~Flags::Writable);
   registers_.set(reg, state);
 }
 

@@ -13,10 +13,10 @@ inline constexpr Register kNoRegister = UINT16_MAX;
 
 struct RegisterState {
   enum Flag : uint8_t {
-    kCounted = 1,   // must be released, moved or returned (its slot may say `borrowed`, then releasing does nothing)
-    kBorrowed = 2,  // may be an alias: may not escape
-    kArena = 4,     // may lie in an arena
-    kWritable = 8,  // a tensor that this function allocated and that nobody else has seen
+    Counted = 1,   // must be released, moved or returned (its slot may say `borrowed`, then releasing does nothing)
+    Borrowed = 2,  // may be an alias: may not escape
+    Arena = 4,     // may lie in an arena
+    Writable = 8,  // a tensor that this function allocated and that nobody else has seen
   };
 
   ValueClass value{0, DType::None};  // no kinds: the register is empty
@@ -37,7 +37,7 @@ struct RegisterState {
       state.root = kNoRegister;
       state.range = kNoSite;
     } else if (!value.may_be(Kind::Tensor)) {
-      state.flags &= static_cast<uint8_t>(~kArena);
+      state.flags &= static_cast<uint8_t>(~Arena);
     }
     return state;
   }
@@ -51,7 +51,7 @@ inline RegisterState immediate_state(Kind kind, DType dtype = DType::None) {
 inline RegisterState counted_state(ValueClass value) {
   RegisterState state;
   state.value = value;
-  state.flags = RegisterState::kCounted;
+  state.flags = RegisterState::Counted;
   return state.normalized();
 }
 
@@ -78,14 +78,14 @@ class RegisterFile {
   void set(Register reg, const RegisterState& state) {
     RegisterState& old = states_[reg];
     if (old.empty()) held_.insert(reg);
-    if (old.has(RegisterState::kCounted) != state.has(RegisterState::kCounted)) flip_counted(reg);
+    if (old.has(RegisterState::Counted) != state.has(RegisterState::Counted)) flip_counted(reg);
     old = state;
   }
   void clear(Register reg) {
     RegisterState& old = states_[reg];
     if (old.empty()) return;
     held_.erase(reg);
-    if (old.has(RegisterState::kCounted)) flip_counted(reg);
+    if (old.has(RegisterState::Counted)) flip_counted(reg);
     old = {};
   }
 
