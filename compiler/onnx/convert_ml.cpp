@@ -49,7 +49,7 @@ struct Trees {
   std::vector<std::vector<double>> members;
 };
 
-enum Mode : int64_t { kLessEqual, kLess, kGreaterEqual, kGreater, kEqual, kNotEqual, kMember };
+enum Mode : int64_t { LessEqual, Less, GreaterEqual, Greater, Equal, NotEqual, Member };
 
 // How many steps it is from each node to the deepest leaf below it; `steps` are those from a root so far. Nodes may
 // have several parents, but not be below themselves.
@@ -102,9 +102,9 @@ Trees trees_of(const Node& node) {
   for (const double mode : modes) {
     t.mode.push_back(static_cast<int64_t>(mode));
     t.members.emplace_back();
-    if (t.mode.back() < kLessEqual || t.mode.back() > kMember)
+    if (t.mode.back() < LessEqual || t.mode.back() > Member)
       fail(ErrorCode::InvalidArgument, "a node has mode {}", t.mode.back());
-    if (t.mode.back() != kMember) continue;
+    if (t.mode.back() != Member) continue;
     const auto end = std::find_if(at, values.end(), [](double v) { return std::isnan(v); });
     t.members.back().assign(at, end);
     at = end == values.end() ? end : end + 1;
@@ -224,9 +224,9 @@ Results convert_tree_ensemble(const Node& node) {
     std::optional<Typed> holds;
     for (const int64_t mode : used) {
       Typed one;
-      if (mode == kMember && most == 0) {
+      if (mode == Member && most == 0) {
         one = b.call("logical_and", {b.call("isnan", {value}), b.scalar(DType::Bool, 0)});
-      } else if (mode == kMember) {
+      } else if (mode == Member) {
         const Typed sets = of(vector_of(b, table, x.dtype(), {all, static_cast<int64_t>(most)}));
         one = b.call("any", {b.call("equal", {b.unsqueeze(value, 2), sets})}, {{"axis", std::vector<int64_t>{2}}});
       } else {
