@@ -164,6 +164,7 @@ class Inference {
   bool holds_holes(const StructInfo& info) const;
   void solve(const Origin& param, const StructInfo& info);
   void solve_params(const ir::Function& f, const StructInfo& expected);
+  void solve_by(const StructInfo& open, const StructInfo& other);
   bool is_late(const ir::Expr& e) const;
 
   const ir::Module* module_;

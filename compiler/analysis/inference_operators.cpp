@@ -14,6 +14,9 @@ bool passes_on(std::string_view op) {
   return op.starts_with("call_") || op == "make_closure" || op == "view" || op == "null_value";
 }
 
+// Operators whose second argument is a tuple of tensors; one tensor stands for a tuple of it.
+bool takes_tuple(std::string_view op) { return op == "call_tir" || op == "call_dps_packed"; }
+
 }  // namespace
 
 // Dtypes that literals among the operands may take, the likeliest first: those of the other operands, then what the
@@ -80,6 +83,8 @@ Expr Inference::call_operator(const Call& e, const Op& op, const StructInfo& exp
     Expr inferred = leaf(arg);
     known = known && !mentions_unknown(inferred->info);
     if (known && !passes_on(op.name)) inferred = with_dims(inferred);
+    if (args.size() == 1 && takes_tuple(op.name) && inferred->info->kind == InfoKind::Tensor)
+      inferred = typed(std::make_shared<Tuple>(std::vector<Expr>{inferred}, arg->span), tuple_info({inferred->info}));
     args.push_back(std::move(inferred));
   }
   StructInfo result = unknown();

@@ -90,6 +90,14 @@ void Inference::solve(const Origin& param, const StructInfo& info) {
   again_ = solved_.emplace(param, generalize({info}).infos[0]).second || again_;
 }
 
+// A function with open parameters that stands beside another one takes what that one takes.
+void Inference::solve_by(const StructInfo& open, const StructInfo& other) {
+  if (!holds_holes(open) || other->kind != InfoKind::Func || other->fields.size() != open->fields.size()) return;
+  for (size_t i = 0; i < open->fields.size(); ++i)
+    if (is_hole(open->fields[i]) && !is_hole(other->fields[i]))
+      solve(holes_.at(open->fields[i]->shape_var.get()), other->fields[i]);
+}
+
 // Where a function with these parameters is asked for, its open ones take them.
 void Inference::solve_params(const Function& f, const StructInfo& expected) {
   if (expected == nullptr || expected->kind != InfoKind::Func || expected->fields.size() != f.params.size()) return;

@@ -211,6 +211,8 @@ Expr Inference::branch(const If& e, const StructInfo& expected) {
     then_branch = sequence(then_seq, expected);
     else_branch = sequence(else_seq, expected != nullptr ? expected : then_branch->info);
   }
+  solve_by(then_branch->info, else_branch->info);
+  solve_by(else_branch->info, then_branch->info);
   const StructInfo info = mentions_unknown(then_branch->info) ? else_branch->info
                           : mentions_unknown(else_branch->info)
                               ? then_branch->info

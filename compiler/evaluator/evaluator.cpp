@@ -324,11 +324,8 @@ class Evaluator {
     if (definition == nullptr || definition->prim_func == nullptr)
       fail(ErrorCode::TypeError, "call_tir: the first argument must name a prim_func of the module");
     std::vector<Value> inputs;
-    if (const auto* tuple = as<Tuple>(e.args.at(1))) {
-      inputs = values(tuple->fields, env);
-    } else {
-      inputs.push_back(value(e.args[1], env));
-    }
+    const Value given = value(e.args.at(1), env);
+    for (const Slot& field : given.get<TupleObject>()->fields()) inputs.push_back(Value::copy_of(field));
     std::vector<int64_t> scalars;
     if (e.args.size() > 2) {
       const Value shape = value(e.args[2], env);

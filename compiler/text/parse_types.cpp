@@ -170,6 +170,8 @@ uint32_t Parser::rank() {
   const Token count = take();
   if (count.kind != TokenKind::Integer || count.text.size() > 6)
     fail_at(span_of(count), "ndim must be a small integer");
+  if (unknown && count.text != "1")
+    fail_at(span_of(count), fmt::format("ndim is -{}, the only negative one is -1, which says unknown", count.text));
   return unknown ? kUnknownRank : static_cast<uint32_t>(std::stoul(count.text));
 }
 

@@ -9,14 +9,6 @@ using Flags = RegisterState::Flag;
 
 namespace {
 
-constexpr ValueClass kCallable{
-    static_cast<uint16_t>(ValueClass::bit(Kind::Closure) | ValueClass::bit(Kind::PackedFunc)), DType::None};
-
-void check_callable(const RegisterState& state, Register reg) {
-  if (!state.value.within(kCallable))
-    fail(ErrorCode::CorruptFile, "r{} holds {}, not {}", reg, to_text(state.value), to_text(kCallable));
-}
-
 void check_window(Register base, size_t arguments, uint32_t registers) {
   if (size_t{base} + std::max<size_t>(arguments, 1) > registers)
     fail(ErrorCode::CorruptFile, "the window of {} arguments from r{} leaves the function's {} registers", arguments,
@@ -108,7 +100,6 @@ void FunctionVerifier::call_value(const Instruction& i) {
   if (i[2].value < 0) fail(ErrorCode::CorruptFile, "there are no {} arguments", i[2].value);
   if (reg >= base) fail(ErrorCode::CorruptFile, "r{} lies in the call's window, which begins at r{}", reg, base);
   const RegisterState value = take(reg);
-  check_callable(value, reg);
   if (value.root != kNoRegister && value.root >= base)
     fail(ErrorCode::CorruptFile, "r{} is an alias of r{}, which the call consumes", reg, value.root);
   window(base, static_cast<size_t>(i[2].value), {});
@@ -121,7 +112,6 @@ void FunctionVerifier::tail_call_value(const Instruction& i) {
   if (i[2].value < 0) fail(ErrorCode::CorruptFile, "there are no {} arguments", i[2].value);
   if (reg >= base) fail(ErrorCode::CorruptFile, "r{} lies in the call's window, which begins at r{}", reg, base);
   const RegisterState value = take(reg);
-  check_callable(value, reg);
   if (value.root != kNoRegister) fail(ErrorCode::CorruptFile, "r{} is borrowed from the frame that ends", reg);
   tail_window(base, static_cast<size_t>(i[2].value), {});
 }

@@ -27,7 +27,7 @@ TEST(Calls, ArgumentsFillTheWindow) {
 TEST(Calls, AliasesMustOutliveTheCall) {
   EXPECT_EQ(verify_code("alias r2, r0 call r2, @callee kill r2 own r0, r0 return r0", 1), "ok");
   EXPECT_THAT(verify_code("load_import r2, \"host.read\" alias r3, r2 call_value r2, r0, 2 return r2", 1),
-              HasSubstr("r0 holds any value, not Closure or PackedFunc"));
+              HasSubstr("r3 is an alias of r2, which the call consumes"));
   EXPECT_THAT(verify_code("load_import r2, \"host.read\" alias r4, r2 move r3, r4 load_import r1, \"host.read\" "
                           "call_value r2, r1, 2 return r2",
                           0),
