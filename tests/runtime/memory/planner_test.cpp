@@ -166,6 +166,17 @@ TEST(Planner, SamePlanForSameIntervals) {
   EXPECT_EQ(plan_memory(intervals, kAlignment).offsets, plan_memory(intervals, kAlignment).offsets);
 }
 
+TEST(Planner, PlansOfTerabytesAreThoseOfTheirBytes) {
+  auto intervals = random_intervals(1'500, 900, 400, 7);
+  for (Interval& interval : intervals) interval.bytes = aligned(interval.bytes);
+  const MemoryPlan small = plan_memory(intervals, kAlignment);
+  constexpr size_t kScale = size_t{1} << 26;
+  for (Interval& interval : intervals) interval.bytes *= kScale;
+  const MemoryPlan large = plan_memory(intervals, kAlignment);
+  for (size_t i = 0; i < intervals.size(); ++i) ASSERT_EQ(large.offsets[i], small.offsets[i] * kScale) << i;
+  EXPECT_EQ(large.total, small.total * kScale);
+}
+
 RC_GTEST_PROP(Planner, KeepsItsPromises, (unsigned seed)) {
   const auto count = *rc::gen::inRange<size_t>(0, 60);
   const auto instants = *rc::gen::inRange<uint32_t>(1, 40);
