@@ -221,4 +221,25 @@ Results convert_embed_layer_normalization(const Node& node) {
   return {result, lengths, sum};
 }
 
+// The tables, scale and shift of 8 bits: their scales are inputs 8 to 12, their zero points behind them.
+Results convert_q_embed_layer_normalization(const Node& node) {
+  Node floats = node;
+  for (size_t i = 0; i < 5; ++i)
+    if (node.has(2 + i))
+      floats = floats.with_input(
+          2 + i, dequantize(node.builder(), node.input(2 + i), node.input(8 + i), optional(node, 13 + i), 0));
+  return convert_embed_layer_normalization(floats.without_inputs_from(8));
+}
+
+// The decay of a linear attention from its projection, and how much each step corrects.
+Results convert_linear_attention_gate(const Node& node) {
+  auto& b = node.builder();
+  const Typed& a = node.input(0);
+  const Typed wide = b.cast(a, DType::Float32);
+  const Typed decay = b.multiply(b.call("softplus", {b.add(wide, node.input(1))}), node.input(2));
+  Results results = {b.cast(decay, a.dtype())};
+  if (node.has(3)) results.push_back(b.call("sigmoid", {node.input(3)}));
+  return results;
+}
+
 }  // namespace ingot::onnx_import

@@ -89,6 +89,23 @@ Results convert_n_gram_repeat_block(const Node& node) {
   return {b.call("scatter_elements", {scores, next, bound}, {{"axis", int64_t{1}}, {"reduction", std::string("min")}})};
 }
 
+// Windows of `size` places along a dimension, `step` apart, in a new last dimension.
+Results convert_unfold_tensor(const Node& node) {
+  auto& b = node.builder();
+  const Typed& x = node.input(0);
+  const int64_t axis = node.axis(node.integer("dim", -1), x.rank());
+  const int64_t size = node.integer("size", 0), step = node.integer("step", 1);
+  if (size < 1 || step < 1) fail(ErrorCode::InvalidArgument, "windows of {} each {}", size, step);
+  const PrimExpr count = simplify(floor_div(x.dim(static_cast<size_t>(axis)) - size, step) + 1);
+  const Typed first = b.unsqueeze(b.call("multiply", b.positions(count), static_cast<double>(step)), 1);
+  const Typed windows = b.call("take", {x, b.add(first, b.positions(size))}, {{"axis", axis}});
+  std::vector<int64_t> axes;
+  for (int64_t d = 0; d < static_cast<int64_t>(windows.rank()); ++d)
+    if (d != axis + 1) axes.push_back(d);
+  axes.push_back(axis + 1);
+  return {b.transpose(windows, axes)};
+}
+
 // C = (A - zero point) * (B - zero point)
 Results convert_mul_integer(const Node& node) {
   auto& b = node.builder();

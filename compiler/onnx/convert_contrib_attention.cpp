@@ -168,10 +168,15 @@ Typed gathered_present(GraphBuilder& b, const Typed& past, const Typed& now, con
 }  // namespace
 
 // query, key, value, past key, past value, last key of each batch, total length, cosines, sines, positions, attention
-// bias, sinks. The past may be a buffer with room behind what it holds.
+// bias, sinks, scales of the cache, weights of norms of queries and keys. The past may be a buffer with room behind
+// what it holds.
 Results convert_group_query_attention(const Node& node) {
   auto& b = node.builder();
   const int64_t heads = head_count(node, "num_heads", 1), kv_heads = head_count(node, "kv_num_heads", 1);
+  refuse(node, "sliding_window_cache");
+  for (const char* quantised : {"k_quant_type", "v_quant_type"})
+    if (const std::string type = node.text(quantised, "NONE"); type != "NONE")
+      fail(ErrorCode::Unsupported, "attribute {} is '{}'", quantised, type);
   Typed query = node.input(0), key, value;
   if (node.has(1)) {
     key = node.input(1);
@@ -187,6 +192,15 @@ Results convert_group_query_attention(const Node& node) {
     value = b.part(packed, 2, (heads + kv_heads) * head, *width);
   }
   Typed q = to_heads(b, query, heads), k = to_heads(b, key, kv_heads), v = to_heads(b, value, kv_heads);
+  if (node.has(14) && node.has(15)) {
+    const auto normal = [&](const Typed& x, size_t weight) {
+      const Typed square = b.call("mean", {b.multiply(x, x)}, {{"axis", std::vector<int64_t>{3}}, {"keepdims", true}});
+      const Typed inverse = b.call("rsqrt", {b.call("add", square, node.number("qk_norm_epsilon", 1e-6))});
+      return b.multiply(b.multiply(x, inverse), node.input(weight));
+    };
+    q = normal(q, 14);
+    k = normal(k, 15);
+  }
   const PrimExpr now = q.dim(2), before = node.has(3) ? node.input(3).dim(2) : PrimExpr(0);
   const auto total = known_values(node.input(6));
   const bool grows = total && total->size() == 1 && prove_equal(total->front(), before + now) == Proof::Yes;
@@ -232,14 +246,26 @@ Results convert_group_query_attention(const Node& node) {
   }
   AttentionOptions options{.scale = attention_scale(node, q), .softcap = node.number("softcap", 0)};
   const int64_t window = node.integer("local_window_size", -1);
-  options.biases.push_back(window_bias(b, now, k.dim(2), first, q.dtype(), window > 0 ? window - 1 : -1, 0));
+  if (node.flag("causal", true)) {
+    options.biases.push_back(window_bias(b, now, k.dim(2), first, q.dtype(), window > 0 ? window - 1 : -1, 0));
+  } else {
+    const Typed end = b.add(first, b.tensor_of({now}, 0));
+    options.biases.push_back(bias_where(b, b.call("less", {b.positions(k.dim(2)), end}), q.dtype(), -INFINITY));
+  }
   if (node.has(10)) options.biases.push_back(node.input(10));
   if (node.has(11)) {
     options.sink = b.reshape(node.input(11), {PrimExpr(1), PrimExpr(heads), PrimExpr(1), PrimExpr(1)});
   } else if (node.flag("smooth_softmax")) {
     options.sink = b.scalar(q.dtype(), 0);
   }
-  return {from_heads(b, attend(b, q, k, v, options).result), k, v};
+  const Attended all = attend(b, q, k, v, options);
+  Results results = {from_heads(b, all.result), k, v};
+  if (!node.wants(3)) return results;
+  // Scores of what may not be seen are given as zeros.
+  const Typed seen = b.call("not_equal", all.biased, -INFINITY);
+  const Typed scores = b.call("where", {seen, all.biased, b.scalar(all.biased.dtype(), 0)});
+  results.push_back(b.cast(node.integer("qk_output", 0) == 2 ? all.weights : scores, q.dtype()));
+  return results;
 }
 
 }  // namespace ingot::onnx_import

@@ -17,19 +17,8 @@ Results convert_mat_mul_n_bits(const Node& node) {
   if ((bits != 2 && bits != 4 && bits != 8) || block < 1 || rows < 1 || columns < 1 || std::max(block, columns) > kMost)
     fail(ErrorCode::InvalidArgument, "{} bits, blocks of {}, {} x {} weights", bits, block, rows, columns);
   const int64_t per_byte = 8 / bits, blocks = (columns + block - 1) / block;
-  // The parts of each byte side by side, the lowest first.
-  const auto unpacked = [&](const Typed& bytes) {
-    if (per_byte == 1) return bytes;
-    std::vector<Typed> parts;
-    for (int64_t i = 0; i < per_byte; ++i) {
-      const Typed moved = b.call("right_shift", bytes, static_cast<double>(i * bits));
-      parts.push_back(b.unsqueeze(b.call("bitwise_and", moved, static_cast<double>((1 << bits) - 1)),
-                                  static_cast<int64_t>(bytes.rank())));
-    }
-    return b.call_tuple("concat", parts, {{"axis", static_cast<int64_t>(bytes.rank())}});
-  };
   const Typed flat = b.reshape(node.input(1), {PrimExpr(rows), PrimExpr(blocks), PrimExpr(block / per_byte)});
-  const Typed whole = b.reshape(unpacked(flat), {PrimExpr(rows), PrimExpr(blocks), PrimExpr(block)});
+  const Typed whole = b.reshape(unpack_bits(b, flat, bits), {PrimExpr(rows), PrimExpr(blocks), PrimExpr(block)});
   const Typed scale = b.reshape(node.input(2), {PrimExpr(rows), PrimExpr(blocks), PrimExpr(1)});
   Typed zero = b.scalar(x.dtype(), static_cast<double>(1 << (bits - 1)));
   if (node.has(3)) {
@@ -38,7 +27,7 @@ Results convert_mat_mul_n_bits(const Node& node) {
       zero = b.reshape(given, {PrimExpr(rows), PrimExpr(blocks), PrimExpr(1)});
     } else {
       const int64_t bytes = (blocks + per_byte - 1) / per_byte;
-      const Typed wide = b.reshape(unpacked(b.reshape(given, {PrimExpr(rows), PrimExpr(bytes)})),
+      const Typed wide = b.reshape(unpack_bits(b, b.reshape(given, {PrimExpr(rows), PrimExpr(bytes)}), bits),
                                    {PrimExpr(rows), PrimExpr(bytes * per_byte)});
       zero = b.cast(b.unsqueeze(b.part(wide, 1, 0, blocks), 2), x.dtype());
     }
@@ -124,12 +113,9 @@ Results convert_gather_block_quantized(const Node& node) {
   const auto last = static_cast<int64_t>(data.rank()) - 1;
   const auto unpacked = [&](const Typed& bytes) {
     if (!packed) return bytes;
-    const auto end = static_cast<int64_t>(bytes.rank());
-    const Typed parts[] = {b.unsqueeze(b.call("bitwise_and", bytes, 15.0), end),
-                           b.unsqueeze(b.call("right_shift", bytes, 4.0), end)};
     Dims dims = bytes.dims();
     dims.back() = dims.back() * 2;
-    return b.reshape(b.call_tuple("concat", parts, {{"axis", end}}), dims);
+    return b.reshape(unpack_bits(b, bytes, bits), dims);
   };
   // Bytes are taken apart after the gather, unless it runs along them.
   const bool early = along == last;

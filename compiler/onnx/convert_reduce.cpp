@@ -39,6 +39,14 @@ Typed along(GraphBuilder& b, std::string_view kind, const Typed& given, const Ax
   return b.cast(result, dtype);
 }
 
+// A reduction along no axis: what is done to each element stays.
+Typed each(GraphBuilder& b, std::string_view kind, const Typed& x) {
+  if (kind == "l1" || kind == "l2") return b.call("abs", {x});
+  if (kind == "sum_square") return b.multiply(x, x);
+  if (kind == "log_sum") return b.cast(b.call("log", {is_float(x.dtype()) ? x : b.cast(x, DType::Float64)}), x.dtype());
+  return x;
+}
+
 Results reduce(const Node& node, std::string_view kind) {
   auto& b = node.builder();
   const Typed& x = node.input(0);
@@ -56,8 +64,7 @@ Results reduce(const Node& node, std::string_view kind) {
     return {b.call("reshape", {along(b, kind, matrix, {1}, false), shape})};
   }
   if (!axes || axes->empty()) {
-    if (axes && keep_all) return {x};
-    if (!axes && keep_all && node.opset() >= 13) return {x};
+    if (keep_all && (axes || node.opset() >= 13)) return {each(b, kind, x)};
     axes = Axes{};
     for (int64_t axis = 0; axis < rank; ++axis) axes->push_back(axis);
   }

@@ -288,6 +288,11 @@ Results convert_slice(const Node& node) {
   if (!axes)
     for (size_t d = 0; d < begin.size(); ++d) along.push_back(static_cast<int64_t>(d));
   for (auto& axis : along) axis = node.axis(axis, x.rank());
+  // Backwards from before the first element is from the first one: so the standard has it, unlike NumPy.
+  for (size_t i = 0; i < along.size(); ++i)
+    if (const auto extent = x.dim(static_cast<size_t>(along[i])).as_const();
+        stride[i] < 0 && extent && begin[i] < -*extent)
+      begin[i] = 0;
   Typed result = b.call("strided_slice", {x}, {{"begin", begin}, {"end", end}, {"strides", stride}, {"axes", along}});
   // The places are those of NumPy's slices; the operator has computed how many.
   return {with_elements_of(b, x, result, [&](auto to, auto at) {

@@ -209,7 +209,11 @@ Typed GraphBuilder::cast(const Typed& x, DType dtype) {
   return x.dtype() == dtype ? x : call("cast", {x}, {{"dtype", dtype}});
 }
 
-Typed GraphBuilder::reshape(const Typed& x, Dims dims) { return call("reshape", {x, shape(std::move(dims))}); }
+Typed GraphBuilder::reshape(const Typed& x, Dims dims) {
+  // A dimension of 0 is meant here, never "as before".
+  const bool empty = std::ranges::any_of(dims, [](const PrimExpr& dim) { return dim.is_const(0); });
+  return call("reshape", {x, shape(std::move(dims))}, empty ? ir::Attrs{{"allowzero", true}} : ir::Attrs{});
+}
 
 Typed GraphBuilder::transpose(const Typed& x, std::vector<int64_t> axes) {
   return call("transpose", {x}, {{"axes", std::move(axes)}});

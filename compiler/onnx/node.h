@@ -45,6 +45,12 @@ class Node {
     copy.inputs_[i] = std::move(value);
     return copy;
   }
+  // The same node as if it had `count` inputs at most.
+  Node without_inputs_from(size_t count) const {
+    Node copy = *this;
+    copy.inputs_.resize(std::min(copy.inputs_.size(), count));
+    return copy;
+  }
 
   size_t inputs() const { return inputs_.size(); }
   bool has(size_t i) const { return i < inputs_.size() && inputs_[i].has_value(); }

@@ -60,6 +60,17 @@ Typed dequantize(GraphBuilder& b, const Typed& x, const Typed& scale, const std:
   return b.multiply(b.cast(value, scale.dtype()), spread(b, x, scale, axis, 0));
 }
 
+Typed unpack_bits(GraphBuilder& b, const Typed& bytes, int64_t bits) {
+  if (bits == 8) return bytes;
+  std::vector<Typed> parts;
+  const auto last = static_cast<int64_t>(bytes.rank());
+  for (int64_t i = 0; i < 8 / bits; ++i) {
+    const Typed moved = i == 0 ? bytes : b.call("right_shift", bytes, static_cast<double>(i * bits));
+    parts.push_back(b.unsqueeze(b.call("bitwise_and", moved, static_cast<double>((1 << bits) - 1)), last));
+  }
+  return b.call_tuple("concat", parts, {{"axis", last}});
+}
+
 Quantized dynamic_quantize(GraphBuilder& b, const Typed& x) {
   const Typed high = b.call("maximum", b.call("max", {x}), 0.0), low = b.call("minimum", b.call("min", {x}), 0.0);
   const Typed width = b.subtract(high, low);

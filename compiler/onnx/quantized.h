@@ -19,6 +19,9 @@ Typed quantize(GraphBuilder& b, const Typed& scaled, const std::optional<Typed>&
 Typed quantize(GraphBuilder& b, const Typed& scaled, const std::optional<Typed>& zero, DType dtype);
 Typed dequantize(GraphBuilder& b, const Typed& x, const Typed& scale, const std::optional<Typed>& zero, int64_t axis);
 
+// The numbers of `bits` bits in each byte, the lowest first, in a new last dimension; bytes themselves for 8 bits.
+Typed unpack_bits(GraphBuilder& b, const Typed& bytes, int64_t bits);
+
 struct Quantized {
   Typed values, scale, zero;
 };

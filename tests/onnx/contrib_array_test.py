@@ -123,7 +123,71 @@ def recurrent():
               given, dict(y=f32(np.stack(outputs)[:, None]), h=h[None], c=f32(c)[None]))
 
 
+def experts():
+    count, width, inner, k = 4, 8, 16, 2
+    x, scores = random(3, width), random(3, count)
+    layers = [random(count, inner, width), random(count, inner), random(count, width, inner // 2), random(count, width)]
+    e = np.exp(scores)
+    probable = e / e.sum(1, keepdims=True)
+    chosen = np.argsort(-scores, 1)[:, :k]
+
+    def expect(first, first_bias, second, second_bias, act, share=probable, normal=True):
+        y = np.zeros_like(x)
+        for t in range(len(x)):
+            total = share[t, chosen[t]].sum() if normal else 1
+            for i in chosen[t]:
+                y[t] += share[t, i] / total * (second[i] @ act(first[i] @ x[t] + first_bias[i]) + second_bias[i])
+        return dict(y=f32(y))
+
+    def swiglu(h):
+        gate, linear = np.minimum(h[0::2], 1.5), np.clip(h[1::2], -1.5, 1.5)
+        return gate / (1 + np.exp(-1.7 * gate)) * (linear + 1)
+
+    relu = lambda h: np.maximum(h, 0)
+    given = dict(x=x, r=scores, w1=layers[0], b1=layers[1], w2=layers[2], b2=layers[3])
+    add("mo_e_swiglu", "MoE", given, expect(*layers, swiglu), k=k, normalize_routing_weights=1, activation_type="swiglu",
+        swiglu_fusion=1, swiglu_limit=1.5, activation_alpha=1.7, activation_beta=1.0)
+    layers[0], layers[1] = f32(layers[0][:, :inner // 2]), f32(layers[1][:, :inner // 2])
+    add("mo_e_relu", "MoE", dict(given, w1=layers[0], b1=layers[1]), expect(*layers, relu, normal=False), k=k)
+    block, codes, scales, zeros = 4, [], [], []
+    for rows, columns in ((inner // 2, width), (width, inner // 2)):
+        codes.append(rng.integers(0, 16, (count, rows, columns)))
+        scales.append(random(count, rows, columns // block))
+        zeros.append(rng.integers(0, 16, (count, rows, columns // block)))
+    pack = lambda v: (v[..., 0::2] + 16 * v[..., 1::2]).astype(np.uint8)
+    whole = [(c - np.repeat(z, block, 2)) * np.repeat(s, block, 2) for c, s, z in zip(codes, scales, zeros)]
+    share = random(3, count) ** 2
+    names = ["x", "r", "w1", "s1", "b1", "w2", "s2", "b2", "", "", "", "z1", "z2", "", "share"]
+    inputs = dict(x=x, r=scores, w1=pack(codes[0]), s1=scales[0], b1=layers[1], w2=pack(codes[1]), s2=scales[1], b2=layers[3],
+                  z1=pack(zeros[0]), z2=pack(zeros[1]), share=share)
+    cases.add("q_mo_e", helper.make_node("QMoE", names, ["y"], domain="com.microsoft", k=k, expert_weight_bits=4, block_size=block,
+              normalize_routing_weights=1), inputs, expect(whole[0], layers[1], whole[1], layers[3], relu, share))
+
+
+def padding():
+    x, counts = random(2, 4, 6), np.array([3, 1], np.int32)
+    tokens, offsets = np.array([0, 1, 2, 4]), np.array([[0, 1, 2, 4], [3, 5, 6, 7]], np.int32)
+    rows, sums = x.reshape(8, 6)[tokens], np.array([0, 3, 4], np.int32)
+    add("remove_padding", "RemovePadding", dict(x=x, n=counts), dict(y=rows, at=offsets, sums=sums, most=np.array([3], np.int32)))
+    restored = np.zeros((8, 6), np.float32)
+    restored[tokens] = rows
+    add("restore_padding", "RestorePadding", dict(x=rows, at=offsets), dict(y=restored.reshape(2, 4, 6)))
+    w, bias = random(6, 12), random(12)
+    y = np.zeros((4, 4), np.float32)
+    for begin, end in ((0, 3), (3, 4)):
+        q, k, v = (p.reshape(-1, 2, 2).swapaxes(0, 1) for p in np.split(rows[begin:end] @ w + bias, 3, 1))
+        e = np.exp(q @ k.swapaxes(1, 2) / np.sqrt(2))
+        y[begin:end] = (e / e.sum(-1, keepdims=True) @ v).swapaxes(0, 1).reshape(-1, 4)
+    add("packed_attention", "PackedAttention", dict(x=rows, w=w, b=bias, at=offsets, sums=sums), dict(y=y), num_heads=2)
+    parts = dict(zip("qkv", (f32(p) for p in np.split(rows @ w, 3, 1))))
+    add("packed_multi_head_attention", "PackedMultiHeadAttention", dict(**parts, b=bias, at=offsets, sums=sums), dict(y=y), num_heads=2)
+    series = random(2, 9)
+    add("unfold_tensor", "UnfoldTensor", dict(x=series), dict(y=np.stack([series[:, i:i + 3] for i in range(0, 7, 2)], 1)), size=3, step=2)
+
+
 arrays()
+experts()
+padding()
 channels_last()
 codes()
 recurrent()

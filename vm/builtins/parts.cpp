@@ -47,7 +47,8 @@ Value slice(const Args& args) {
       if (at < 0) at = at < -extent ? std::numeric_limits<int64_t>::min() : at + extent;
       return std::max(low, std::min(high, at));
     };
-    const int64_t first = place(starts[i]), last = place(ends[i]);
+    // Backwards from before the first element is from the first one: so the standard has it, unlike NumPy.
+    const int64_t last = place(ends[i]), first = extent > 0 ? std::max<int64_t>(place(starts[i]), 0) : place(starts[i]);
     const int64_t span = steps[i] > 0 ? last - first : first - last;
     // |step| above the extent takes one element; brought there, nothing overflows.
     const int64_t stride = std::clamp<int64_t>(steps[i], -extent - 1, extent + 1);
