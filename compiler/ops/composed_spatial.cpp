@@ -166,12 +166,12 @@ Meaning define_resize(const CallSite& call) {
   const auto x = operand(call, 0);
   const size_t spatial = spatial_rank(call);
   require_rank(call, x, spatial + 2);
-  require_float(call, x);
   require_layout(call, "layout", data_layout(spatial));
   const std::string method = call.text("method");
   if (method != "nearest_neighbor" && method != "linear" && method != "cubic")
     call.fail(ErrorCode::InvalidArgument,
               "method is \"{}\", possible are \"nearest_neighbor\", \"linear\" and \"cubic\"", method);
+  if (method != "nearest_neighbor") require_float(call, x);
   std::string rounding = call.text("rounding_method");
   const std::string coordinates = call.text("coordinate_transformation_mode");
   if (rounding.empty()) rounding = coordinates == "align_corners" ? "round_prefer_ceil" : "floor";

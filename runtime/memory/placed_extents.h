@@ -61,11 +61,10 @@ class PlacedExtents {
     for (const auto& chunk : chunks_) {
       if (chunk->extents[0].begin >= end) break;
       if (chunk->end <= begin) continue;
-      bool taken = false;
-      for (size_t i = 0; i < chunk->size; ++i)
-        taken |= (chunk->firsts[i] <= ranks.last) & (chunk->lasts[i] >= ranks.first) & (chunk->extents[i].begin < end) &
-                 (chunk->extents[i].end > begin);
-      if (taken) return false;
+      for (size_t i = 0; i < chunk->size; ++i) {
+        const bool meets = chunk->firsts[i] <= ranks.last && chunk->lasts[i] >= ranks.first;
+        if (meets && chunk->extents[i].begin < end && chunk->extents[i].end > begin) return false;
+      }
     }
     return true;
   }
@@ -162,7 +161,7 @@ class PlacedExtents {
     std::array<uint8_t, kChunk> meets;
     for (const auto& chunk : chunks_) {
       for (size_t i = 0; i < kChunk; ++i)
-        meets[i] = static_cast<uint8_t>((chunk->firsts[i] <= ranks.last) & (chunk->lasts[i] >= ranks.first));
+        meets[i] = static_cast<uint8_t>(int{chunk->firsts[i] <= ranks.last} & int{chunk->lasts[i] >= ranks.first});
       for (size_t i = 0; i < kChunk; i += 64)
         for (uint64_t bits = bits_of(&meets[i]); bits != 0; bits &= bits - 1)
           writer.add(chunk->extents[i + static_cast<size_t>(std::countr_zero(bits))]);
