@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/driver/commands.h"
+#include "compiler/driver/compile.h"
 #include "compiler/onnx/describe.h"
 
 namespace ingot::driver {
@@ -42,7 +43,8 @@ void print(const ModelDescription& model) {
 }  // namespace
 
 void inspect_model(const std::string& path, bool json) {
-  const ModelDescription model = onnx_import::describe_model(path);
+  ModelDescription model;
+  on_large_stack([&] { model = onnx_import::describe_model(path); });
   if (json) {
     tool::print_line(to_json(model).dump(2));
   } else {

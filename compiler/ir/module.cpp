@@ -27,9 +27,12 @@ void Module::erase(std::string_view name) {
     if (at > position) --at;
 }
 
-std::string Module::fresh_name(std::string_view stem) const {
+std::string Module::fresh_name(std::string_view stem) {
   std::string name(stem);
-  for (size_t i = 1; index_.contains(name); ++i) name = fmt::format("{}_{}", stem, i);
+  if (!index_.contains(name)) return name;
+  size_t& tried = tried_[name];
+  do name = fmt::format("{}_{}", stem, ++tried);
+  while (index_.contains(name));
   return name;
 }
 

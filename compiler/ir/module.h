@@ -38,14 +38,15 @@ class Module {
   // Replaces a definition of that name in place, otherwise adds it at the end.
   void set(Definition definition);
   void erase(std::string_view name);
-  // `stem`, or stem_1, stem_2 ... where it is taken.
-  std::string fresh_name(std::string_view stem) const;
+  // `stem`, or stem_1, stem_2 ... where it is taken; a number that was tried before is not tried again.
+  std::string fresh_name(std::string_view stem);
 
   Form form = Form::Parsed;
 
  private:
   std::vector<Definition> definitions_;
   std::map<std::string, size_t, std::less<>> index_;
+  std::map<std::string, size_t, std::less<>> tried_;  // by stem: numbers that fresh_name has tried
 };
 
 }  // namespace ingot::ir

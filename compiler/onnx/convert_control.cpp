@@ -137,6 +137,9 @@ Results convert_sequence_empty(const Node& node) {
 Results convert_sequence_construct(const Node& node) {
   auto inputs = node.all_inputs();
   if (inputs.empty()) fail(ErrorCode::ArityMismatch, "it has no inputs");
+  if (inputs.size() > kMaxValues)
+    fail(ErrorCode::Unsupported, "it has {} inputs, a sequence is made of at most {} at once; use SequenceInsert",
+         inputs.size(), kMaxValues);
   StructInfo element = inputs[0].info;
   for (const auto& input : inputs) element = common_info(element, input.info);
   Typed sequence = node.builder().tuple(inputs);

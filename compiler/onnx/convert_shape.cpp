@@ -309,6 +309,30 @@ Results convert_slice(const Node& node) {
   })};
 }
 
+namespace {
+
+// Each part by a slice of its own would be a kernel of its own: more of them are left to the builtin.
+constexpr size_t kMaxSlices = 256;
+
+// The parts as elements of a sequence; their sizes where they are known.
+Results split_by_builtin(GraphBuilder& b, const Typed& x, const Typed& sizes, size_t axis,
+                         const std::vector<std::optional<int64_t>>& known) {
+  const Typed list = b.builtin("split", {x, sizes, b.prim(static_cast<int64_t>(axis)), b.prim(1)}, object_info());
+  Results results;
+  for (size_t i = 0; i < known.size(); ++i) {
+    StructInfo info = of_rank(x, x.rank());
+    if (known[i]) {
+      Dims dims = x.dims();
+      dims[axis] = *known[i];
+      info = tensor_info(x.dtype(), std::move(dims));
+    }
+    results.push_back(b.builtin("sequence_at", {list, b.prim(static_cast<int64_t>(i))}, std::move(info)));
+  }
+  return results;
+}
+
+}  // namespace
+
 Results convert_split(const Node& node) {
   auto& b = node.builder();
   const Typed& x = node.input(0);
@@ -334,18 +358,22 @@ Results convert_split(const Node& node) {
       fail(ErrorCode::ArityMismatch, "{} parts for {} outputs", parts.size(), node.outputs());
     int64_t total = 0;
     const auto values = x.rank() == 1 ? known_values(x) : std::nullopt;
+    const bool many = parts.size() > kMaxSlices;
     for (const int64_t part : parts) {
       if (part < 0) fail(ErrorCode::InvalidArgument, "a part has {} elements", part);
       if (values && total + part <= static_cast<int64_t>(values->size())) {
         const auto begin = values->begin() + total;
         results.push_back(b.tensor_of(Dims(begin, begin + part), 1, x.dtype()));
-      } else {
+      } else if (!many) {
         results.push_back(b.part(x, axis, total, total + part));
       }
+      if (part > std::numeric_limits<int64_t>::max() - total)
+        fail(ErrorCode::InvalidArgument, "the parts have more elements than int64 holds");
       total += part;
     }
     if (const auto extent = x.dim(along).as_const(); extent && total != *extent)
       fail(ErrorCode::ShapeMismatch, "the parts have {} elements, dimension {} has {}", total, axis, *extent);
+    if (results.empty()) return split_by_builtin(b, x, b.integers(parts), along, {parts.begin(), parts.end()});
     return results;
   }
   if (!node.has(1)) {
@@ -360,10 +388,7 @@ Results convert_split(const Node& node) {
     }
     return results;
   }
-  const Typed list = b.builtin("split", {x, node.input(1), b.prim(axis), b.prim(1)}, object_info());
-  for (int64_t i = 0; i < outputs; ++i)
-    results.push_back(b.builtin("sequence_at", {list, b.prim(i)}, of_rank(x, x.rank())));
-  return results;
+  return split_by_builtin(b, x, node.input(1), along, std::vector<std::optional<int64_t>>(node.outputs()));
 }
 
 Results convert_constant(const Node& node) {

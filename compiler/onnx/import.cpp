@@ -31,6 +31,11 @@ ir::Module import_graph(const onnx::ModelProto& model, const ImportOptions& opti
     for (const auto& input : graph.input()) found = found || input.name() == shaped;
     if (!found) fail(ErrorCode::InvalidArgument, "--shape names '{}', which is no input of the model", shaped);
   }
+  const auto require_few = [](const char* what, size_t count) {
+    if (count > kMaxValues)
+      fail(ErrorCode::Unsupported, "the model has {} {}, at most {} are possible", count, what, kMaxValues);
+  };
+  require_few("outputs", static_cast<size_t>(graph.output_size()));
   std::vector<ir::VarRef> params;
   for (const auto& input : graph.input()) {
     if (importer.defined(input.name())) continue;
@@ -38,6 +43,7 @@ ir::Module import_graph(const onnx::ModelProto& model, const ImportOptions& opti
     auto var =
         std::make_shared<ir::Var>(input.name(), info, false, importer.span(fmt::format("input '{}'", input.name())));
     params.push_back(var);
+    require_few("inputs that are no initializers", params.size());
     const int32_t type = input.type().tensor_type().elem_type();
     importer.define(input.name(), {var, std::move(info), std::nullopt, element_of(input.type()),
                                    content_of(input.type()), stores_only(type) ? type : 0});

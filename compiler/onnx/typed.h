@@ -8,6 +8,9 @@ namespace ingot::onnx_import {
 
 using Dims = std::vector<PrimExpr>;
 
+// So many inputs, outputs and elements of a literal sequence fit into the registers of one function.
+constexpr size_t kMaxValues = 65'000;
+
 // An expression of the graph under construction and what is known of its value.
 struct Typed {
   ir::Expr expr;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 
 #include "compiler/ops/call.h"
@@ -18,6 +19,11 @@ struct Join {
   Dims checked;  // -1 in a dimension where parts differ
   bool proved = true;
 };
+
+// What the kernel takes at once.
+constexpr size_t kMaxParts = std::numeric_limits<uint16_t>::max();
+// A PrimFunc has a nest of loops for each part; more of them are left to the kernel.
+constexpr size_t kMaxNests = 256;
 
 Join join_of(const CallSite& call) {
   Join join;
@@ -45,6 +51,21 @@ Join join_of(const CallSite& call) {
   return join;
 }
 
+// Groups are joined first, each by a kernel.
+Expr concat_in_groups(const CallSite& call, int64_t axis) {
+  std::vector<Expr> parts;
+  for (size_t i = 0; i < call.size(); ++i)
+    for (auto& part : field_exprs(call, i)) parts.push_back(std::move(part));
+  const size_t size = kMaxParts / 2;
+  std::vector<Expr> groups;
+  for (size_t begin = 0; begin < parts.size(); begin += size) {
+    const auto first = parts.begin() + static_cast<ptrdiff_t>(begin);
+    const auto last = parts.begin() + static_cast<ptrdiff_t>(std::min(begin + size, parts.size()));
+    groups.push_back(make_call("concat", {make_tuple({first, last})}, {{"axis", AttrValue(axis)}}));
+  }
+  return make_call("concat", {make_tuple(std::move(groups))}, {{"axis", AttrValue(axis)}});
+}
+
 }  // namespace
 
 StructInfo infer_concat(const CallSite& call) {
@@ -60,6 +81,8 @@ Effect concat_effect(const CallSite& call) {
 Meaning define_concat(const CallSite& call) {
   const auto join = join_of(call);
   if (join.parts.size() == 1) return field_exprs(call, 0)[0];
+  if (join.parts.size() > kMaxParts) return concat_in_groups(call, static_cast<int64_t>(join.axis));
+  if (join.parts.size() > kMaxNests && join.proved) return *concat_kernel(call);
   OpFunc f(call, {tensor_info(join.parts[0].dtype(), join.checked)});
   PrimExpr offset = 0;
   for (size_t p = 0; p < join.parts.size(); ++p) {
@@ -76,7 +99,7 @@ Meaning define_concat(const CallSite& call) {
 
 std::optional<KernelCall> concat_kernel(const CallSite& call) {
   const auto join = join_of(call);
-  if (join.parts.size() > std::numeric_limits<uint16_t>::max()) return std::nullopt;
+  if (join.parts.size() > kMaxParts) return std::nullopt;
   KernelCall kernel;
   kernel.contract = Contract::concat;
   kernel.inputs = static_cast<uint16_t>(join.parts.size());

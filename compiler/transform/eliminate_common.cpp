@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <functional>
+#include <memory>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 
@@ -26,6 +28,20 @@ void mix_operand(size_t& hash, const Expr& e) {
   if (const auto* constant = as<Constant>(e))
     for (size_t i = 0; i < std::min<size_t>(constant->data->bytes, 16); ++i)
       mix(hash, static_cast<size_t>(constant->data->data[i]));
+}
+
+size_t hash_of(const AttrValue& value) {
+  return std::visit(
+      []<typename T>(const T& v) {
+        if constexpr (std::is_same_v<T, std::vector<int64_t>> || std::is_same_v<T, std::vector<double>>) {
+          size_t hash = v.size();
+          for (const auto& element : v) mix(hash, std::hash<typename T::value_type>()(element));
+          return hash;
+        } else {
+          return std::hash<T>()(v);
+        }
+      },
+      value);
 }
 
 bool same_operand(const Expr& a, const Expr& b) {
@@ -70,7 +86,9 @@ size_t hash_of(const Expr& value) {
     return hash;
   }
   mix(hash, std::hash<const Op*>()(called_op(value)));
-  for (const Expr& arg : as<Call>(value)->args) mix_operand(hash, arg);
+  const auto& call = *as<Call>(value);
+  for (const Expr& arg : call.args) mix_operand(hash, arg);
+  for (const auto& [name, attr] : call.attrs) mix(hash, hash_of(attr));
   return hash;
 }
 
@@ -104,11 +122,15 @@ class Eliminator {
   }
 
  private:
+  // Those of one hash, the newest first.
   struct Candidate {
     VarRef var;
     Expr value;
+    std::shared_ptr<const Candidate> older;
+    size_t count;
   };
-  using Known = analysis::ScopeLog<size_t, std::vector<Candidate>>;
+  using Known = analysis::ScopeLog<size_t, std::shared_ptr<const Candidate>>;
+  static constexpr size_t kMaxAlike = 64;
 
   Expr sequence(const Seq& seq, const Expr& whole) {
     const auto outer = known_.mark();
@@ -132,16 +154,17 @@ class Eliminator {
   bool replace(const Binding& binding) {
     const size_t hash = hash_of(binding.value);
     const auto* found = known_.find(hash);
-    std::vector<Candidate> candidates = found == nullptr ? std::vector<Candidate>() : *found;
-    for (const Candidate& candidate : candidates) {
-      if (!same_value(candidate.value, binding.value)) continue;
+    const auto newest = found == nullptr ? nullptr : *found;
+    for (const Candidate* candidate = newest.get(); candidate != nullptr; candidate = candidate->older.get()) {
+      if (!same_value(candidate->value, binding.value)) continue;
       // An output of a dataflow block is used outside, where its inner variables are not in scope.
-      if (candidate.var->dataflow && !binding.var->dataflow) return false;
-      replaced_.emplace(binding.var.get(), candidate.var);
+      if (candidate->var->dataflow && !binding.var->dataflow) return false;
+      replaced_.emplace(binding.var.get(), candidate->var);
       return true;
     }
-    candidates.push_back({binding.var, binding.value});
-    known_.set(hash, std::move(candidates));
+    const size_t count = newest == nullptr ? 1 : newest->count + 1;
+    if (count <= kMaxAlike)
+      known_.set(hash, std::make_shared<const Candidate>(Candidate{binding.var, binding.value, newest, count}));
     return false;
   }
 

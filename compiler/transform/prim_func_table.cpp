@@ -5,14 +5,14 @@
 namespace ingot::transform {
 
 std::string PrimFuncTable::add(const tir::PrimFuncRef& func, const ir::Span& span) {
-  auto& same_stem = by_name_[func->name];
-  for (const auto& [name, known] : same_stem)
+  auto& alike = by_hash_[tir::hash_func(*func)];
+  for (const auto& [name, known] : alike)
     if (tir::same_func(*known, *func)) return name;
   const std::string name = module_->fresh_name(func->name);
   auto named = std::make_shared<tir::PrimFunc>(*func);
   named->name = name;
   module_->set({name, nullptr, std::move(named), false, span});
-  same_stem.emplace_back(name, func);
+  alike.emplace_back(name, func);
   return name;
 }
 

@@ -1,5 +1,8 @@
 #pragma once
-#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "compiler/ir/module.h"
 
@@ -15,7 +18,7 @@ class PrimFuncTable {
 
  private:
   ir::Module* module_;
-  std::map<std::string, std::vector<std::pair<std::string, tir::PrimFuncRef>>> by_name_;
+  std::unordered_map<size_t, std::vector<std::pair<std::string, tir::PrimFuncRef>>> by_hash_;
 };
 
 }  // namespace ingot::transform

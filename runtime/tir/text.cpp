@@ -369,6 +369,69 @@ class Comparison {
   std::unordered_map<BufferId, BufferId> buffers_, back_buffers_;
 };
 
+// What does not depend on names, in the order of the text.
+class Hash {
+ public:
+  size_t function(const PrimFunc& func) {
+    mix(std::hash<std::string>()(func.name));
+    mix(func.params);
+    mix(func.outputs);
+    mix(func.scalars.size());
+    for (BufferId i = 0; i < func.params; ++i) {
+      mix(static_cast<size_t>(func.buffers[i].dtype));
+      indices(func.buffers[i].dims);
+    }
+    body(func.body);
+    return value_;
+  }
+
+ private:
+  void mix(size_t value) { value_ = (value_ ^ value) * 0x9E3779B97F4A7C15u + (value_ >> 29); }
+
+  void symbolic(const PrimExpr& e) {
+    mix(static_cast<size_t>(e.op()));
+    mix(static_cast<size_t>(e.value()));
+    for (const auto& operand : e.operands()) symbolic(operand);
+  }
+  void indices(const std::vector<PrimExpr>& list) {
+    mix(list.size());
+    for (const auto& e : list) symbolic(e);
+  }
+  void expression(const Expr& e) {
+    mix(static_cast<size_t>(e->op));
+    mix(static_cast<size_t>(e->dtype));
+    mix(static_cast<size_t>(e->bits));
+    if (e->op == ExprOp::Index) symbolic(e->index);
+    if (e->op == ExprOp::Load) indices(e->indices);
+    for (const auto& operand : e->operands) expression(operand);
+  }
+  void body(const std::vector<Stmt>& list) {
+    mix(list.size());
+    for (const auto& stmt : list) {
+      mix(stmt->node.index());
+      std::visit([this](const auto& node) { statement(node); }, stmt->node);
+    }
+  }
+  void statement(const For& node) {
+    mix(static_cast<size_t>(node.kind));
+    symbolic(node.extent);
+    body(node.body);
+  }
+  void statement(const Let& node) { expression(node.value); }
+  void statement(const If& node) {
+    expression(node.condition);
+    body(node.then_body);
+    body(node.else_body);
+  }
+  void statement(const Store& node) {
+    indices(node.indices);
+    expression(node.value);
+  }
+  void statement(const Allocate&) {}
+
+  size_t value_ = 0;
+};
+
 }  // namespace
 
 std::string print(const PrimFunc& func) { return Printer(func).function(); }
@@ -384,5 +447,7 @@ std::string print_head(const PrimFunc& func, const Stmt& stmt) {
 }
 
 bool same_func(const PrimFunc& a, const PrimFunc& b) { return Comparison().functions(a, b); }
+
+size_t hash_func(const PrimFunc& func) { return Hash().function(func); }
 
 }  // namespace ingot::tir

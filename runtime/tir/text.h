@@ -31,5 +31,7 @@ PrimFunc parse(std::string_view text, size_t& offset);
 
 // Equal up to the names of buffers and variables and the numbers of temporaries.
 bool same_func(const PrimFunc& a, const PrimFunc& b);
+// The same number for functions that are the same.
+size_t hash_func(const PrimFunc& func);
 
 }  // namespace ingot::tir

@@ -7,7 +7,6 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 
 import numpy as np
 import onnx
@@ -210,20 +209,6 @@ def branches(folder):
     check("paddings are followed through matrices", result[0] == 0 and "builtin" not in result[1], result)
 
 
-def sizes(folder):
-    node = helper.make_node
-    count = 100_000
-    chain = model([node("Relu" if i % 2 else "Neg", [f"v{i}"], [f"v{i + 1}"]) for i in range(count)], [value("v0")],
-                  [value(f"v{count}")])
-    start = time.monotonic()
-    result = tool(folder, chain, "opt", "--passes=normalize")
-    check("10^5 nodes", result[0] == 0 and time.monotonic() - start < 60, (result[0], result[2], time.monotonic() - start))
-    many = model([node("Relu", ["x0"], ["y"])], [value(f"x{i}") for i in range(count)], [value("y")])
-    start = time.monotonic()
-    result = tool(folder, many, "compile")
-    check("10^5 inputs", result[0] in (0, 1) and time.monotonic() - start < 60, (result, time.monotonic() - start))
-
-
 def folding(folder):
     node = helper.make_node
     bounds = [numpy_helper.from_array(np.array([v], dtype=np.int64), k) for k, v in (("b", 0), ("m", 1000), ("e", 4000))]
@@ -238,7 +223,7 @@ def folding(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for part in (errors, external, shapes, branches, folding, sizes):
+        for part in (errors, external, shapes, branches, folding):
             part(folder)
     print(f"{len(failures)} failures")
     return 1 if failures else 0
