@@ -66,6 +66,7 @@ Module Inference::walk() {
   generic_.clear();
   locals_.clear();
   held_.clear();
+  asked_.clear();
   named_ = {};
   holes_.clear();
   hole_symbols_.clear();
@@ -234,7 +235,7 @@ FunctionRef Inference::function(const Function& f, const Var* self, SymVars* gen
   const size_t messages = diagnostics_->all().size();
   Expr body = sequence(*as<Seq>(f.body), annotated);
   // A local recursive function without result annotation is walked again once its other branches have told the result.
-  if (self != nullptr && annotated == nullptr && !mentions_unknown(body->info) && !diagnostics_->has_errors()) {
+  if (self != nullptr && asked_.contains(self) && !mentions_unknown(body->info) && !diagnostics_->has_errors()) {
     self->info = func_info(params, in_scope(body->info, inside), f.pure);
     diagnostics_->truncate(messages);
     scope_.leave(inside);
@@ -320,6 +321,10 @@ Expr Inference::sequence(const Seq& seq, const StructInfo& expected) {
 
 void Inference::binding(const Binding& b, const StructInfo& expected) {
   const StructInfo annotation = resolved(b.var->annotation);
+  if (b.var->shape_symbol && (is_open_literal(b.value) || as<Function>(b.value) != nullptr)) {
+    refuse_as_shape(*b.var, as<Function>(b.value) != nullptr ? "a function" : "a number");
+    return;
+  }
   if (b.cast == nullptr && annotation == nullptr && is_open_literal(b.value)) {
     literals_[b.var.get()] = b.value;
     return;

@@ -94,6 +94,7 @@ class Inference {
   // inference_shapes.cpp: variables that hold the shape of a tensor type, `Tensor[%s, float32]`
   void hold_shapes(const ir::Function& f);
   void hold_shape(const ir::VarRef& var);
+  void refuse_as_shape(const ir::Var& var, const std::string& what);
   StructInfo resolved(const StructInfo& info) const;
   std::vector<StructInfo> resolved(std::vector<StructInfo> infos) const;
   bool is_open(const ir::Function& f) const;
@@ -177,6 +178,8 @@ class Inference {
   // Of variables bound to function literals: the shape variables that each call binds anew.
   std::unordered_map<const ir::Var*, SymVars> generic_;
   std::unordered_map<const ir::Var*, std::unique_ptr<Local>> locals_;
+  // Let-bound functions whose result was asked for before it was known.
+  std::unordered_set<const ir::Var*> asked_;
   // Variables of unknown dimensions, by the match_cast that names them.
   Named named_;
   std::map<Origin, SymVar> hole_symbols_;  // stand for the types of open parameters

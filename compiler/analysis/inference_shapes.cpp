@@ -23,15 +23,17 @@ void Inference::hold_shapes(const Function& f) {
   }
 }
 
+void Inference::refuse_as_shape(const Var& var, const std::string& what) {
+  diagnostics_->error(ErrorCode::TypeError, place(var.span),
+                      fmt::format("%{} gives the shape of a tensor type, but is {}", var.name, what),
+                      "match_cast it to a shape with a known number of dimensions: Shape[ndim=2]");
+  var.info = unknown();
+}
+
 // The same for a variable of a sequence, whose StructInfo is known.
 void Inference::hold_shape(const VarRef& var) {
   if (!var->shape_symbol || is_unknown(var->info)) return;
-  if (var->info->kind != InfoKind::Shape || !var->info->rank) {
-    diagnostics_->error(ErrorCode::TypeError, place(var->span),
-                        fmt::format("%{} gives the shape of a tensor type, but is {}", var->name, to_text(var->info)),
-                        "match_cast it to a shape with a known number of dimensions: Shape[ndim=2]");
-    return;
-  }
+  if (var->info->kind != InfoKind::Shape || !var->info->rank) return refuse_as_shape(*var, to_text(var->info));
   held_[var->shape_symbol.get()] = *with_dims(var)->info->dims;
 }
 

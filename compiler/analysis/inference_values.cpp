@@ -131,6 +131,7 @@ Expr Inference::variable(const Expr& e, const StructInfo& expected) {
     return typed(std::make_shared<Var>(var->name, nullptr, var->dataflow, var->span),
                  asked != nullptr ? asked : unknown());
   }
+  if (var->info != nullptr && var->info->kind == InfoKind::Func && is_unknown(var->info->result)) asked_.insert(var);
   if (var->info == nullptr) {
     diagnostics_->error(ErrorCode::TypeError, place(e->span), fmt::format("%{} is not defined", var->name));
     var->info = unknown();
