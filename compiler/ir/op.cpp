@@ -108,6 +108,8 @@ int64_t CallSite::integer(std::string_view name) const {
   const AttrValue value = required(name);
   if (const auto* integer = std::get_if<int64_t>(&value)) return *integer;
   if (const auto* flag = std::get_if<bool>(&value)) return *flag;
+  if (const auto* list = std::get_if<std::vector<int64_t>>(&value); list != nullptr && list->size() == 1)
+    return list->front();
   fail(ErrorCode::TypeError, "attribute {} must be an integer, is {}", name, to_text(value));
 }
 

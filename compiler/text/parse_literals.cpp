@@ -34,7 +34,48 @@ ir::Expr Parser::number(bool negative, size_t first) {
   return make<ir::Constant>(std::move(data), false, span);
 }
 
-// Constant(value or nested lists, shape, dtype) or Constant(file("name")).
+namespace {
+
+// The shape of nested lists, one bracket or element at a time.
+class ListShape {
+ public:
+  void open() {
+    counts_.push_back(0);
+    if (dims_.size() >= counts_.size()) return;
+    regular_ = regular_ && !has_elements_;
+    dims_.push_back(-1);
+  }
+  void element() {
+    has_elements_ = true;
+    regular_ = regular_ && counts_.size() == dims_.size();
+    if (!counts_.empty()) ++counts_.back();
+  }
+  void close() {
+    int64_t& dim = dims_[counts_.size() - 1];
+    regular_ = regular_ && (dim == -1 || dim == counts_.back());
+    dim = counts_.back();
+    counts_.pop_back();
+    if (!counts_.empty()) ++counts_.back();
+  }
+  bool regular() const { return regular_; }
+  const std::vector<int64_t>& dims() const { return dims_; }
+
+ private:
+  std::vector<int64_t> dims_, counts_;
+  bool regular_ = true;
+  bool has_elements_ = false;
+};
+
+// What elements are where no dtype is given.
+DType dtype_of_element(const Token& token) {
+  if (token.kind == TokenKind::String) return DType::String;
+  if (token.is_word("True") || token.is_word("False")) return DType::Bool;
+  return token.kind == TokenKind::Integer ? DType::Int32 : DType::Float32;
+}
+
+}  // namespace
+
+// Constant(value or nested lists, shape, dtype), Constant(value or nested lists) or Constant(file("name")).
 ir::Expr Parser::constant(size_t first) {
   take();
   take();
@@ -59,11 +100,21 @@ ir::Expr Parser::constant(size_t first) {
     bool negative;
   };
   std::vector<Element> elements;
+  ListShape lists;
   uint32_t depth = 0;
+  const auto close = [&] {
+    while (depth > 0 && accept("]")) {
+      --depth;
+      lists.close();
+    }
+  };
   do {
-    while (accept("[")) ++depth;
+    while (accept("[")) {
+      ++depth;
+      lists.open();
+    }
     if (depth > 0 && at("]")) {
-      while (depth > 0 && accept("]")) --depth;
+      close();
       continue;
     }
     const bool negative = accept("-");
@@ -73,24 +124,43 @@ ir::Expr Parser::constant(size_t first) {
         !word)
       fail_here(fmt::format("expected a number, True, False or a string, found {}", token.described()));
     elements.push_back({&token, negative});
+    lists.element();
     take();
-    while (depth > 0 && accept("]")) --depth;
+    close();
   } while (depth > 0 && accept(","));
   if (depth > 0) fail_here(fmt::format("expected ']' after the elements of a constant, found {}", peek().described()));
-  expect(",", "behind the elements of a constant");
-  expect("(", "before the shape of a constant");
-  std::vector<int64_t> shape;
-  for (const PrimExpr& dim : dims()) {
-    const auto value = dim.as_const();
-    if (!value || *value < 0) fail_at(span_from(first), "the dimensions of a constant must be known and not negative");
-    shape.push_back(*value);
+  if (!lists.regular())
+    fail_at(span_from(first), "the lists of a constant differ in length", {}, ErrorCode::ShapeMismatch);
+  std::vector<int64_t> shape = lists.dims();
+  std::optional<DType> dtype;
+  if (at(")")) {
+    for (const Element& element : elements) {
+      const DType one = dtype_of_element(*element.token);
+      if (!dtype || (*dtype == DType::Int32 && one == DType::Float32)) dtype = one;
+    }
+    if (!dtype) fail_here("a constant without elements needs a shape and a dtype");
+  } else {
+    expect(",", "behind the elements of a constant");
+    expect("(", "before the shape of a constant");
+    shape.clear();
+    for (const PrimExpr& dim : dims()) {
+      const auto value = dim.as_const();
+      if (!value || *value < 0)
+        fail_at(span_from(first), "the dimensions of a constant must be known and not negative");
+      shape.push_back(*value);
+    }
+    expect(",", "behind the shape of a constant");
+    dtype = at_word("string") ? DType::String : dtype_name_here();
+    if (!dtype) fail_here(fmt::format("expected a dtype, found {}", peek().described()));
+    take();
   }
-  expect(",", "behind the shape of a constant");
-  const auto dtype = at_word("string") ? DType::String : dtype_name_here();
-  if (!dtype) fail_here(fmt::format("expected a dtype, found {}", peek().described()));
-  take();
   expect(")", "to close 'Constant('");
   const ir::Span span = span_from(first);
+  if (lists.dims().size() > 1 && elements.size() > 1 && lists.dims() != shape)
+    fail_at(span,
+            fmt::format("the lists of a constant have the shape {}, its shape is {}", shape_text(lists.dims()),
+                        shape_text(shape)),
+            {}, ErrorCode::ShapeMismatch);
   try {
     const size_t count = element_count(shape);
     if (elements.size() != count && elements.size() != 1)
