@@ -1,7 +1,9 @@
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numbers>
 #include <type_traits>
 
 #include "runtime/base/convert.h"
@@ -273,6 +275,12 @@ INGOT_FLOAT_FUNCTION(atanh, std::atanh(x))
 INGOT_FLOAT_FUNCTION(erf, std::erf(x))
 INGOT_FLOAT_FUNCTION(sigmoid, 1 / (1 + std::exp(-x)))
 #undef INGOT_FLOAT_FUNCTION
+// x * P(N < x) for a normal N; its limit, -0, at minus infinity.
+template <FloatElement T>
+T gelu(T a) {
+  const double x = std::max(static_cast<double>(widen(a)), -40.0);
+  return narrow<T>(static_cast<Wide<T>>(x * 0.5 * std::erfc(x * -std::numbers::sqrt2 / 2)));
+}
 
 template <FloatElement T>
 bool is_nan(T a) {

@@ -122,7 +122,7 @@ Value LaneArithmetic::unary(ExprOp op, DType dtype, Value a) {
   }
   const bool turns = op == ExprOp::Sin || op == ExprOp::Cos;
   if (w == Width::W32)
-    if (const Value value = inline_function(b_, op, a)) {
+    if (const Value value = inline_function(b_, op, a, has_avx512())) {
       if (!turns) return normal(dtype, value);
       const Value large = compare(ExprOp::Greater, DType::Float32, b_.op(Op::AndNot, w, sign, a), b_.f32(kMostOfSine));
       const Value exact = call(unary_helper(op, DType::Float32), w, a, 0, large);

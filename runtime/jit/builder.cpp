@@ -1,6 +1,7 @@
 #include "runtime/jit/builder.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "runtime/base/checked.h"
 
@@ -20,16 +21,20 @@ Width result_width(const Instr& instr) {
 
 }  // namespace
 
-Builder::Builder(Function& function) : function_(function) { regions_.push_back({&function.body, {}}); }
+Builder::Builder(Function& function, uint8_t table_lanes) : function_(function), table_lanes_(table_lanes) {
+  regions_.push_back({&function.body, {}});
+}
 
 Loop& Builder::open_loop(Loop loop) {
   Loop& added = function_.loops.emplace_back(std::move(loop));
   slot_levels_[added.slot] = static_cast<uint16_t>(regions_.size());
   regions_.push_back({&added.body, {}});
+  stored_.clear();
   return added;
 }
 
 void Builder::close_loop(Loop& loop) {
+  stored_.clear();
   regions_.pop_back();
   regions_.back().block->push_back(&loop);
 }
@@ -37,12 +42,17 @@ void Builder::close_loop(Loop& loop) {
 Branch& Builder::open_branch(Value condition) {
   Branch& added = function_.branches.emplace_back(Branch{condition});
   regions_.push_back({&added.then_block, {}});
+  stored_.clear();
   return added;
 }
 
-void Builder::open_else(Branch& branch) { regions_.back() = {&branch.else_block, {}}; }
+void Builder::open_else(Branch& branch) {
+  stored_.clear();
+  regions_.back() = {&branch.else_block, {}};
+}
 
 void Builder::close_branch(Branch& branch) {
+  stored_.clear();
   regions_.pop_back();
   regions_.back().block->push_back(&branch);
 }
@@ -82,11 +92,31 @@ Value Builder::bits(Width width, uint64_t bits) {
   return value;
 }
 
-Value Builder::lookup(const Table& table, Value index) {
-  const auto found = std::ranges::find(function_.tables, &table);
+// Stands in front of everything.
+Value Builder::table_row(uint32_t table, uint8_t row) {
+  const Instr instr{.op = Op::TableRow, .lanes = table_lanes_, .imm = row, .ref = table};
+  const Key key = key_of(instr, 0);
+  if (const Value known = find(key, 0)) return known;
+  Instr made = instr;
+  made.dst = new_value(instr, 0);
+  regions_[0].block->push_back(made);
+  regions_[0].known.emplace(key, made.dst);
+  return made.dst;
+}
+
+Value Builder::lookup(Table table, Value index) {
+  const size_t half = table.size() / 2;
+  if (half > table_lanes_) {
+    const Value low = lookup(table.first(half), index), high = lookup(table.last(half), index);
+    const auto shift = static_cast<uint8_t>(32 - std::bit_width(half));
+    const Value in_high = op(Op::Sar, Width::W32, op(Op::Shl, Width::W32, index, 0, 0, shift), 0, 0, 31);
+    return op(Op::Blend, Width::W32, in_high, high, low);
+  }
+  const auto found = std::ranges::find(function_.tables, table.data(), &Table::data);
   const auto id = static_cast<uint32_t>(found - function_.tables.begin());
-  if (found == function_.tables.end()) function_.tables.push_back(&table);
-  return pure({.op = Op::Lookup, .a = index, .ref = id});
+  if (found == function_.tables.end()) function_.tables.push_back(table);
+  const Value second = table.size() > table_lanes_ ? table_row(id, 1) : 0;
+  return op(Op::Lookup, Width::W32, index, table_row(id, 0), second);
 }
 
 Builder::Key Builder::key_of(const Instr& instr, uint32_t version) const {
@@ -172,22 +202,72 @@ Value Builder::load(Instr instr, uint16_t least_level) {
   return instr.dst;
 }
 
+// What reads what it stores.
+Instr Builder::as_load(Instr store) const {
+  store.op = Op::Load;
+  store.a = 0;
+  store.stream = false;
+  if (function_.positions[store.ref].lane_stride == 0) store.tail = false;
+  return store;
+}
+
 void Builder::store(Instr instr) {
   instr.lanes = lanes_;
   instr.tail = tail_;
   regions_.back().block->push_back(instr);
   const Position& at = function_.positions[instr.ref];
+  // Those whose elements lie elsewhere are still what memory holds.
+  std::erase_if(stored_, [&](const Instr& other) {
+    const Position& place = function_.positions[other.ref];
+    return place.buffer != at.buffer || other.lanes != lanes_ || instr.op != Op::Store || at.lane_stride != 1 ||
+           place.lane_stride != 1 || place.parts != at.parts || std::abs(place.base - at.base) < lanes_;
+  });
+  const std::vector<Instr> kept = std::move(stored_);
   forget(at.buffer);
+  stored_ = kept;
+  for (const Instr& other : stored_) regions_.back().known.emplace(key_of(as_load(other), version(at.buffer)), other.a);
   if (instr.op != Op::Store || instr.mask != 0 || function_.values[instr.a].mutable_) return;
-  Instr again = instr;
-  again.op = Op::Load;
-  again.a = 0;
-  again.stream = false;
-  if (at.lane_stride == 0) again.tail = false;
   if (at.lane_stride == 0 && lanes_ != 1) return;
-  regions_.back().known.emplace(key_of(again, version(at.buffer)), instr.a);
+  stored_.push_back(instr);
+  regions_.back().known.emplace(key_of(as_load(instr), version(at.buffer)), instr.a);
 }
 
-void Builder::forget(tir::BufferId buffer) { version(buffer) = ++stamp_; }
+void Builder::interleave(std::span<const size_t> starts) {
+  Block& block = *regions_.back().block;
+  const auto movable = [](const Item& item) {
+    const auto* instr = std::get_if<Instr>(&item);
+    return instr != nullptr && (instr->op == Op::Store || (instr->dst != 0 && instr->op != Op::Call));
+  };
+  const auto first = block.begin() + static_cast<std::ptrdiff_t>(starts[0]);
+  if (!std::all_of(first, block.end(), movable)) return;
+  const Block old(first, block.end());
+  block.resize(starts[0]);
+  std::unordered_set<Value> missing;
+  for (const Item& item : old) {
+    const Value result = std::get<Instr>(item).dst;
+    if (result != 0 && !function_.values[result].mutable_) missing.insert(result);
+  }
+  std::vector<size_t> next, end;
+  for (const size_t start : starts) next.push_back(start - starts[0]);
+  end.assign(next.begin() + 1, next.end());
+  end.push_back(old.size());
+  // A part never waits for a later one, so that the first unfinished one always goes on.
+  while (block.size() < starts[0] + old.size())
+    for (size_t part = 0; part < next.size(); ++part) {
+      if (next[part] == end[part]) continue;
+      const Instr& instr = std::get<Instr>(old[next[part]]);
+      const auto waits = [&](Value value) { return missing.contains(value); };
+      if (instr.op == Op::Store && part > 0 && next[part - 1] < end[part - 1]) continue;
+      if (waits(instr.a) || waits(instr.b) || waits(instr.c) || waits(instr.mask)) continue;
+      missing.erase(instr.dst);
+      block.push_back(instr);
+      ++next[part];
+    }
+}
+
+void Builder::forget(tir::BufferId buffer) {
+  version(buffer) = ++stamp_;
+  stored_.clear();
+}
 
 }  // namespace ingot::jit

@@ -1,5 +1,6 @@
 #pragma once
 #include <bit>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -12,7 +13,7 @@ namespace ingot::jit {
 // does not change stands in front of it.
 class Builder {
  public:
-  explicit Builder(Function& function);
+  Builder(Function& function, uint8_t table_lanes);
 
   // Regions: level 0 is the function, each open loop or branch one more.
   Loop& open_loop(Loop loop);
@@ -55,12 +56,16 @@ class Builder {
   // The value that it has now.
   Value current(Value target);
 
-  // Entry a[i] of table `table` for the int32 lanes i of `index`, modulo 8.
-  Value lookup(const Table& table, Value index);
+  // Entry a[i] of the table for the int32 lanes i of `index`, modulo its size.
+  Value lookup(Table table, Value index);
 
   // Loads see the stores in front of them.
   Value load(Instr instr, uint16_t least_level);
   void store(Instr instr);
+  // What stands in the current block from starts[i] to starts[i + 1], and behind the last, does the same for different
+  // elements: merges these, so that each instruction is followed by those that do not wait for it.
+  size_t block_size() const { return regions_.back().block->size(); }
+  void interleave(std::span<const size_t> starts);
   // Called around loops that store to it.
   void forget(tir::BufferId buffer);
 
@@ -88,6 +93,8 @@ class Builder {
     Block* block;
     std::unordered_map<Key, Value, Hash> known;
   };
+  Value table_row(uint32_t table, uint8_t row);
+  Instr as_load(Instr store) const;
   Key key_of(const Instr& instr, uint32_t version) const;
   Value find(const Key& key, uint16_t level) const;
   Value new_value(const Instr& instr, uint16_t level);
@@ -99,7 +106,9 @@ class Builder {
   std::vector<uint16_t> slot_levels_;
   std::unordered_map<uint64_t, Value> constants_[2];
   std::vector<uint32_t> versions_;
+  std::vector<Instr> stored_;  // stores of the last buffer that was stored to, in the current region
   uint32_t stamp_ = 0;
+  uint8_t table_lanes_;  // of a full register
   uint8_t lanes_ = 1;
   bool tail_ = false;
 };

@@ -10,6 +10,7 @@
 #include "runtime/base/error.h"
 #include "runtime/jit/emitter_avx2.h"
 #include "runtime/jit/emitter_avx512.h"
+#include "runtime/jit/hoist_constants.h"
 #include "runtime/jit/lowering.h"
 
 namespace ingot::jit {
@@ -126,6 +127,7 @@ class CompiledFunc::StageCompiler {
                         stream);
       lower(lowering, stage);
       function.streams = lowering.streams();
+      if (cpu_ >= Cpu::Avx512) hoist_constants(function);
       return std::pair(emitter_.emit(function), function.streams);
     };
     stage.entry = stage.aligned_entry = emit({}).first;
@@ -166,6 +168,7 @@ std::unique_ptr<const CompiledFunc> CompiledFunc::compile(const tir::PrimFunc& f
   if (cpu < Cpu::Avx2) return nullptr;
   tir::Nest nest = tir::make_nest(func, dims, scalars);
   interchange_sums(nest);
+  join_loops(nest);
   auto result = std::make_unique<CompiledFunc>();
   result->cpu_ = cpu;
   result->params_ = nest.params;

@@ -318,6 +318,24 @@ void EmitterAvx2::scale(const Instr& instr) {
   keep(instr, to);
 }
 
+void EmitterAvx2::lookup(const Instr& instr) {
+  const Ymm to = ymm_of(target(instr, 32));
+  const Ymm index = ymm_of(in_register(instr.a, bytes_of(instr), 1));
+  const auto look_up = [&](const Ymm& result, Value row) {
+    with_operand(row, Width::W32, 32, 2, [&](const auto& entries) { vpermps(result, index, entries); });
+  };
+  if (instr.c == 0) {
+    look_up(to, instr.b);
+  } else {
+    const Ymm upper_half = ymm_of(scratch(kTemp, 32)), low = ymm_of(scratch(2, 32));
+    vpslld(upper_half, index, 28);
+    look_up(low, instr.b);
+    look_up(to, instr.c);
+    vblendvps(to, low, to, upper_half);
+  }
+  keep(instr, reg(to.getIdx(), bytes_of(instr)));
+}
+
 void EmitterAvx2::special(const Instr& instr) {
   const size_t bytes = bytes_of(instr);
   const bool wide = instr.width == Width::W64;
@@ -337,6 +355,8 @@ void EmitterAvx2::special(const Instr& instr) {
     case Op::CmpI:
     case Op::CmpU:
       return compare(instr);
+    case Op::Lookup:
+      return lookup(instr);
     case Op::Scale:
       return scale(instr);
     case Op::IMul:

@@ -13,6 +13,7 @@ class EmitterAvx2 final : public Emitter {
   static constexpr int kTail = 11;
 
   void special(const Instr& instr) override;
+  void lookup(const Instr& instr);
   void load(const Instr& instr, const Xmm& to, const Xbyak::RegExp& at) override;
   void store(const Instr& instr, const Xmm& from, const Xbyak::RegExp& at) override;
   void set_tail(const Loop& loop) override;

@@ -373,6 +373,24 @@ void EmitterAvx512::tile(const Instr& instr) {
   }
 }
 
+void EmitterAvx512::lookup(const Instr& instr) {
+  const Zmm to(target(instr, 64).getIdx());
+  const Zmm index(in_register(instr.a, bytes_of(instr), 1).getIdx());
+  if (instr.c == 0) {
+    with_operand(instr.b, Width::W32, 64, 2, [&](const auto& row) { vpermps(to, index, row); });
+  } else {
+    // The instruction overwrites the index or the first row; no row may be lost before it is read.
+    const Zmm first(in_register(instr.b, 64, 2).getIdx()), temp(scratch(kTemp, 64).getIdx());
+    const Zmm& result = to.getIdx() == index.getIdx() || to.getIdx() == first.getIdx() ? to : temp;
+    if (result.getIdx() == temp.getIdx()) vmovaps(temp, index);
+    with_operand(instr.c, Width::W32, 64, 0, [&](const auto& second) {
+      result.getIdx() == first.getIdx() ? vpermt2ps(result, index, second) : vpermi2ps(result, first, second);
+    });
+    if (result.getIdx() == temp.getIdx()) vmovaps(to, temp);
+  }
+  keep(instr, reg(to.getIdx(), bytes_of(instr)));
+}
+
 void EmitterAvx512::special(const Instr& instr) {
   const size_t bytes = bytes_of(instr);
   const bool wide = instr.width == Width::W64;
@@ -409,6 +427,8 @@ void EmitterAvx512::special(const Instr& instr) {
       return binary([&](auto& d, auto& a, auto& b) { wide ? vpmaxuq(d, a, b) : vpmaxud(d, a, b); });
     case Op::SarV:
       return binary([&](auto& d, auto& a, auto& b) { wide ? vpsravq(d, a, b) : vpsravd(d, a, b); });
+    case Op::Lookup:
+      return lookup(instr);
     case Op::Scale:
       return binary([&](auto& d, auto& a, auto& b) { vscalefps(d, a, b); });
     case Op::FRound: {

@@ -11,6 +11,7 @@ class EmitterAvx512 final : public Emitter {
 
  private:
   void special(const Instr& instr) override;
+  void lookup(const Instr& instr);
   void load(const Instr& instr, const Xmm& to, const Xbyak::RegExp& at) override;
   void store(const Instr& instr, const Xmm& from, const Xbyak::RegExp& at) override;
   void set_tail(const Loop& loop) override;

@@ -1,7 +1,7 @@
 #pragma once
-#include <array>
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -84,8 +84,9 @@ enum class Op : uint8_t {
   F32ToI64,
   F32ToU64,
   RoundF16,
-  Scale,     // a times 2 to the power of the whole number b, rounded once
-  Lookup,    // entry a of table `ref`, modulo 8
+  Scale,     // a times 2 to the power of the whole number b, rounded once; AVX-512 takes the floor of b
+  TableRow,  // register `imm` of table `ref`, which is repeated where it is shorter
+  Lookup,    // entry a of the table whose rows are b and, where it has two, c; modulo its size
   Tile,      // 16 rows of 16 elements at position `ref`, transposed, to position `index`
   Splat,     // lane 0 of a in all lanes
   Swap,      // neighbouring blocks of imm bytes change places
@@ -157,7 +158,7 @@ struct Branch {
   Block then_block = {}, else_block = {};
 };
 
-using Table = std::array<float, 8>;
+using Table = std::span<const float>;  // 8, 16 or (AVX-512) 32 entries that outlive the code
 
 struct ValueInfo {
   Width width = Width::W32;
@@ -178,7 +179,7 @@ struct IndexExpr {
 struct Function {
   std::vector<ValueInfo> values = std::vector<ValueInfo>(1);
   std::vector<Position> positions;
-  std::vector<const Table*> tables;
+  std::vector<Table> tables;
   std::vector<Helper> helpers;
   std::vector<IndexExpr> exprs;
   std::vector<int64_t> bounds;

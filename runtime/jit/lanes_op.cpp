@@ -100,20 +100,14 @@ void Emitter::lanes_op(const Instr& instr) {
       });
     case Op::Splat:
       return unary(16, bytes, [&](auto& d, const auto& a) { wide ? vpbroadcastq(d, a) : vpbroadcastd(d, a); });
-    case Op::Lookup: {
-      const auto& table = *function_->tables[instr.ref];
-      const size_t size = bytes > 32 ? 64 : 32;
-      std::vector<float> entries(table.begin(), table.end());
-      if (size == 64) entries.insert(entries.end(), table.begin(), table.end());
-      const Xmm to = target(instr, size);
-      const Xmm index = in_register(instr.a, bytes, 1);
-      const auto at = pool_vector(entries);
-      if (size == 64) {
-        vpermps(Xbyak::Zmm(to.getIdx()), Xbyak::Zmm(index.getIdx()), at);
-      } else {
-        vpermps(Xbyak::Ymm(to.getIdx()), Xbyak::Ymm(index.getIdx()), at);
-      }
-      return keep(instr, reg(to.getIdx(), bytes));
+    case Op::TableRow: {
+      const Table& table = function_->tables[instr.ref];
+      const size_t lanes = instr.lanes;
+      std::vector<float> row(lanes);
+      for (size_t i = 0; i < lanes; ++i) row[i] = table[(instr.imm * lanes + i) % table.size()];
+      const Xmm to = target(instr);
+      vmovups(to, pool_vector(row));
+      return keep(instr, to);
     }
     default:
       return special(instr);

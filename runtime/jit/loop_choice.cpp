@@ -201,7 +201,8 @@ std::optional<LaneLoop> choose_lanes(const NestLoop& loop, uint8_t lanes) {
   size_t operations = 0;
   for_each_expr(loop.body, [&](const NestExpr& expr) {
     const bool weighs = expr.op != ExprOp::Const && expr.op != ExprOp::Let;
-    operations += weighs ? (expr.op >= ExprOp::Exp && expr.op <= ExprOp::Sigmoid ? 12 : 1) : 0;
+    const bool series = (expr.op >= ExprOp::Exp && expr.op <= ExprOp::Sigmoid) || expr.op == ExprOp::Gelu;
+    operations += weighs ? (series ? 12 : 1) : 0;
     wide |= dtype_bytes(expr.dtype) == 8;
   });
   // Checks of indices that differ from lane to lane hold them as int64.
@@ -213,8 +214,9 @@ std::optional<LaneLoop> choose_lanes(const NestLoop& loop, uint8_t lanes) {
     if (const auto* store = std::get_if<tir::NestStore>(&stmt.node)) wide |= dtype_bytes(store->value->dtype) == 8;
   if (wide) result.lanes = static_cast<uint8_t>(lanes / 2);
   const bool nested = tir::has_inner_loop(loop.body);
-  result.jam = operations <= 4 ? 4 : operations <= 12 ? 2 : 1;
-  if (operations <= 4 && (nested || !result.plan.folds.empty())) result.jam = lanes == 16 ? 8 : 4;
+  const bool many_registers = lanes == 16;
+  result.jam = operations <= 4 ? 4 : operations <= (many_registers ? 30 : 12) ? 2 : 1;
+  if (operations <= 4 && (nested || !result.plan.folds.empty())) result.jam = many_registers ? 8 : 4;
   if (std::ranges::any_of(loop.body,
                           [](const NestStmt& stmt) { return std::holds_alternative<tir::NestIf>(stmt.node); }))
     result.jam = 1;

@@ -18,7 +18,12 @@ using tir::Place;
 
 Lowering::Lowering(const tir::Nest& nest, Function& function, Cpu cpu, uint8_t lanes,
                    const std::unordered_set<tir::BufferId>& stream)
-    : nest_(nest), function_(function), b_(function), arithmetic_(b_, function, cpu), lanes_(lanes), stream_(stream) {
+    : nest_(nest),
+      function_(function),
+      b_(function, lanes),
+      arithmetic_(b_, function, cpu),
+      lanes_(lanes),
+      stream_(stream) {
   around_.push_back({{}, false});
 }
 
@@ -73,11 +78,14 @@ void Lowering::body(const Statements& list) {
       continue;
     }
     if (std::holds_alternative<NestIf>(stmt.node)) throw Refusal{};
+    std::vector<size_t> starts;
     for (unit_ = 0; unit_ < jam_; ++unit_) {
+      starts.push_back(b_.block_size());
       if (const auto* let = std::get_if<NestLet>(&stmt.node)) statement(*let);
       if (const auto* store = std::get_if<NestStore>(&stmt.node)) statement(*store);
     }
     unit_ = 0;
+    if (jam_ > 1) b_.interleave(starts);
   }
 }
 

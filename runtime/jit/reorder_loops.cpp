@@ -1,6 +1,8 @@
 #include "runtime/jit/reorder_loops.h"
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "runtime/tir/vectorize.h"
 
@@ -134,6 +136,88 @@ void interchange(std::vector<NestStmt>& list) {
   list = std::move(result);
 }
 
+using Places = std::unordered_map<tir::BufferId, std::vector<Place>>;
+struct Accesses {
+  Places all;
+  std::unordered_set<tir::BufferId> stored;
+};
+Accesses accesses_of(const std::vector<NestStmt>& body) {
+  Accesses result;
+  tir::for_each_place(body, [&](const Place& place, bool is_store) {
+    result.all[place.buffer].push_back(place);
+    if (is_store) result.stored.insert(place.buffer);
+  });
+  return result;
+}
+
+bool touches(const Accesses& accesses, const Accesses& stores) {
+  return std::ranges::any_of(stores.stored, [&](tir::BufferId buffer) { return accesses.all.contains(buffer); });
+}
+
+bool is_plain(const NestStmt& stmt) {
+  if (std::holds_alternative<NestStore>(stmt.node)) return true;
+  const auto* let = std::get_if<tir::NestLet>(&stmt.node);
+  return let != nullptr && !let->var->index;
+}
+
+// May iteration i of the second loop run right behind that of the first one? So where they share what one of them
+// writes, each iteration has an element of its own.
+std::optional<NestLoop> joined(const NestLoop& first, const NestLoop& second) {
+  const auto extent = first.extent.as_const();
+  if (!extent || second.extent.as_const() != extent || !first.owned.empty() || !second.owned.empty())
+    return std::nullopt;
+  if (!std::ranges::all_of(first.body, is_plain) || !std::ranges::all_of(second.body, is_plain)) return std::nullopt;
+  NestLoop result = first;
+  if (second.kind != first.kind) result.kind = tir::LoopKind::Serial;
+  if (first.kind == tir::LoopKind::Reduce || second.kind == tir::LoopKind::Reduce) result.kind = tir::LoopKind::Reduce;
+  std::vector<NestStmt> rest;
+  for (const NestStmt& stmt : second.body) {
+    if (const auto* let = std::get_if<tir::NestLet>(&stmt.node)) {
+      rest.push_back({tir::NestLet{let->var, replaced(let->value, second.var, first.var)}});
+    } else {
+      rest.push_back({replaced(std::get<NestStore>(stmt.node), second.var, first.var)});
+    }
+  }
+  const Accesses before = accesses_of(first.body), after = accesses_of(rest);
+  bool shares = false;
+  for (const auto& [buffer, places] : before.all) {
+    const auto others = after.all.find(buffer);
+    if (others == after.all.end()) continue;
+    shares = true;
+    if (!before.stored.contains(buffer) && !after.stored.contains(buffer)) continue;
+    for (const auto* list : {&places, &others->second})
+      for (const Place& place : *list) {
+        if (!place.proved || !same_expr(place.indices[0], places[0].indices[0])) return std::nullopt;
+        if (tir::linear_parts(place.indices[0]).coefficient_of(first.var) == 0) return std::nullopt;
+      }
+  }
+  if (!shares) return std::nullopt;
+  std::ranges::move(rest, std::back_inserter(result.body));
+  if (!tir::plan_vector_loop(result)) return std::nullopt;
+  return result;
+}
+
+// The stores between the two loops move in front of both.
+void join(std::vector<NestStmt>& list) {
+  for (size_t i = 0; i < list.size(); ++i) {
+    auto* first = std::get_if<NestLoop>(&list[i].node);
+    if (first == nullptr) continue;
+    join(first->body);
+    size_t next = i + 1;
+    while (next < list.size() && std::holds_alternative<NestStore>(list[next].node)) ++next;
+    auto* second = next < list.size() ? std::get_if<NestLoop>(&list[next].node) : nullptr;
+    auto made = second ? joined(*first, *second) : std::nullopt;
+    if (!made) continue;
+    const std::vector<NestStmt> between(list.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                                        list.begin() + static_cast<std::ptrdiff_t>(next));
+    const Accesses loop = accesses_of(first->body), moved = accesses_of(between);
+    if (touches(loop, moved) || touches(moved, loop)) continue;
+    list[next].node = std::move(*made);
+    list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
+    --i;
+  }
+}
+
 // The loops around one store, from `depth` on, those of `row` and `column` over parts of their extents.
 NestStmt border(const std::vector<const NestLoop*>& loops, size_t depth, const NestStore& store,
                 const std::function<std::pair<int64_t, int64_t>(const NestLoop&)>& range) {
@@ -148,6 +232,11 @@ NestStmt border(const std::vector<const NestLoop*>& loops, size_t depth, const N
 }  // namespace
 
 void interchange_sums(tir::Nest& nest) { interchange(nest.body); }
+
+void join_loops(tir::Nest& nest) {
+  for (NestStmt& stmt : nest.body)
+    if (auto* loop = std::get_if<NestLoop>(&stmt.node)) join(loop->body);
+}
 
 std::optional<TiledCopy> as_tiled_copy(const NestStmt& stmt, int64_t tile) {
   std::vector<const NestLoop*> loops;

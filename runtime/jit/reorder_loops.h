@@ -10,6 +10,10 @@ namespace ingot::jit {
 // results that stays in the first cache, so that memory is read in long pieces.
 void interchange_sums(tir::Nest& nest);
 
+// Neighbours among the loops inside of others become one where the second reads what the first one writes, or both read
+// the same: what lies between computing and adding up need not go through memory.
+void join_loops(tir::Nest& nest);
+
 // A copy whose elements lie one after the other along `row` in the source and along `column` in the target, cut into
 // square tiles that registers transpose, and what is left of it at the borders.
 struct TiledCopy {

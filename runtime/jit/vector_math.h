@@ -9,7 +9,7 @@ namespace ingot::jit {
 // Sine and cosine hold up to this size.
 inline constexpr float kMostOfSine = 65536;
 
-// The function of an operator; 0 where there is none inline.
-Value inline_function(Builder& b, tir::ExprOp op, Value x);
+// The function of an operator; 0 where there is none inline. `wide`: for AVX-512.
+Value inline_function(Builder& b, tir::ExprOp op, Value x, bool wide);
 
 }  // namespace ingot::jit

@@ -67,6 +67,7 @@ constexpr std::array<ExprOpInfo, kExprOpCount> kInfos = {{
     {"is_nan", 1, 0, Predicate},
     {"is_inf", 1, 0, Predicate},
     {"is_finite", 1, 0, Predicate},
+    {"gelu", 1, 0, Float},
 }};
 
 }  // namespace

@@ -26,7 +26,7 @@ struct ExprOpInfo {
   Operands operands;
 };
 
-inline constexpr size_t kExprOpCount = static_cast<size_t>(ExprOp::IsFinite) + 1;
+inline constexpr size_t kExprOpCount = static_cast<size_t>(ExprOp::Gelu) + 1;
 const ExprOpInfo& expr_op_info(ExprOp op);
 
 inline constexpr uint8_t kUnaryPrecedence = 7;

@@ -85,6 +85,8 @@ enum class ExprOp : uint8_t {
   IsNan,
   IsInf,
   IsFinite,
+  // one float in, the same out
+  Gelu,
 };
 
 struct ExprNode;

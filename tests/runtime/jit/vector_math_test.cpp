@@ -55,6 +55,7 @@ const Function kFunctions[] = {
     {"tanh", ExprOp::Tanh, [](double x) { return std::tanh(x); }},
     {"sigmoid", ExprOp::Sigmoid, exact_sigmoid},
     {"erf", ExprOp::Erf, [](double x) { return std::erf(x); }},
+    {"gelu", ExprOp::Gelu, [](double x) { return x < -40 ? -0.0 : x * 0.5 * std::erfc(-x / std::sqrt(2.0)); }},
     {"sqrt", ExprOp::Sqrt, [](double x) { return std::sqrt(x); }},
     {"rsqrt", ExprOp::Rsqrt, [](double x) { return 1 / std::sqrt(x); }},
     {"sin", ExprOp::Sin, [](double x) { return std::sin(x); }},

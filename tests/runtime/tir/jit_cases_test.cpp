@@ -80,5 +80,47 @@ TEST(JitCases, DividesIndicesOfUnknownRange) {
                  {{5, 33}, {n}, {n}});
 }
 
+// Loops that follow each other become one only where each iteration has its own elements.
+TEST(JitCases, JoinsLoopsOfOneRow) {
+  for (const int64_t m : {1, 15, 16, 33, 64, 130})
+    expect_exact(R"(prim_func @f(X: Buffer[(3, m), int32], out Y: Buffer[(3, m), int32]) {
+    for i in 3 parallel {
+      alloc S: Buffer[(), int32];
+      alloc T: Buffer[(m,), int32];
+      for j in m { T[j] = X[i, j] * 3i32 + X[i, j]; }
+      S[] = 0i32;
+      for k in m reduce { S[] = S[] + T[k]; }
+      for j in m { Y[i, j] = T[j] * S[]; }
+    }
+  })",
+                 {{3, m}, {3, m}});
+}
+
+TEST(JitCases, KeepsLoopsApartThatReadWhatOthersMove) {
+  for (const int64_t m : {1, 16, 33, 64})
+    expect_exact(R"(prim_func @f(X: Buffer[(3, m), int32], out Y: Buffer[(3, m), int32], out Z: Buffer[(3, m), int32]) {
+    for i in 3 parallel {
+      alloc S: Buffer[(), int32];
+      alloc T: Buffer[(m + 1,), int32];
+      T[m] = 7i32;
+      for j in m { T[j] = X[i, j] * 3i32; }
+      for j in m { Y[i, j] = T[j + 1]; }
+      S[] = T[0];
+      for j in m { Z[i, j] = T[m - 1 - j] + S[]; }
+      for k in m reduce { S[] = S[] + Z[i, k]; }
+      Z[i, 0] = S[];
+    }
+  })",
+                 {{3, m}, {3, m}, {3, m}});
+}
+
+// A table has more registers than the code around it.
+TEST(JitCases, LooksUpWhatTheResultOverwrites) {
+  expect_exact(R"(prim_func @f(B: Buffer[(1,), float32], out X: Buffer[(1,), float32]) {
+    X[0] = ceil(tanh(B[0]) * 64f32);
+  })",
+               {{1}, {1}});
+}
+
 }  // namespace
 }  // namespace ingot::tir
