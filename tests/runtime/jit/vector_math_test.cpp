@@ -2,7 +2,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <iostream>
 #include <memory>
+#include <random>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -71,63 +74,115 @@ const Function kFunctions[] = {
     {"pow 3", ExprOp::Pow, [](double x) { return std::pow(x, 3); }, 3},
 };
 
-void sweep(Cpu cpu, uint64_t stride) {
-  constexpr int64_t kCount = 4096;
-  for (const Function& function : kFunctions) {
-    const auto compiled = compile(function, kCount, cpu);
-    ASSERT_TRUE(compiled) << function.name;
-    std::vector<float> x(kCount), y(kCount);
-    std::vector<std::byte> memory(compiled->scratch_bytes() + 64);
-    auto* scratch = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64;
-    double worst = 0;
-    float worst_at = 0;
-    for (uint64_t next = 0; next < uint64_t{1} << 32;) {
-      for (float& value : x) {
-        value = std::bit_cast<float>(static_cast<uint32_t>(next));
-        next += stride;
-      }
-      std::byte* buffers[] = {reinterpret_cast<std::byte*>(x.data()), reinterpret_cast<std::byte*>(y.data())};
-      ASSERT_FALSE(compiled->run(buffers, {}, scratch, nullptr, {}).failed);
-      for (size_t i = 0; i < x.size(); ++i) {
-        const double distance = ulps(y[i], function.exact(static_cast<double>(x[i])));
-        if (distance <= worst) continue;
-        worst = distance;
-        worst_at = x[i];
-      }
-    }
-    EXPECT_LE(worst, 4) << function.name << " at " << worst_at;
-    testing::Test::RecordProperty(function.name, std::to_string(worst));
+// A compiled function with memory of its own.
+class Runner {
+ public:
+  explicit Runner(std::unique_ptr<const CompiledFunc> func)
+      : func_(std::move(func)), memory_(func_->scratch_bytes() + 64) {}
+
+  void run(std::vector<std::byte*> buffers) {
+    auto* scratch = memory_.data() + (64 - reinterpret_cast<uintptr_t>(memory_.data()) % 64) % 64;
+    ASSERT_FALSE(func_->run(buffers, {}, scratch, nullptr, {}).failed);
   }
-}
+
+ private:
+  std::unique_ptr<const CompiledFunc> func_;
+  std::vector<std::byte> memory_;
+};
+
+std::byte* bytes_of(std::vector<float>& values) { return reinterpret_cast<std::byte*>(values.data()); }
+
+struct Worst {
+  double distance = 0;
+  float x = 0;
+  void add(float at, double other) {
+    if (other <= distance) return;
+    distance = other;
+    x = at;
+  }
+};
+
+class VectorMath : public testing::TestWithParam<std::tuple<Function, Cpu>> {
+ protected:
+  void SetUp() override {
+    if (detect_cpu() < cpu()) GTEST_SKIP() << "needs " << cpu_name(cpu());
+  }
+  const Function& function() const { return std::get<0>(GetParam()); }
+  Cpu cpu() const { return std::get<1>(GetParam()); }
+};
 
 // Every float in `INGOT_SOAK=1`, else one of some thousand.
-uint64_t stride() { return std::getenv("INGOT_SOAK") != nullptr ? 1 : 40009; }
-
-TEST(VectorMath, Avx512IsWithinFourUlp) {
-  if (detect_cpu() < Cpu::Avx512) GTEST_SKIP() << "needs AVX-512";
-  sweep(Cpu::Avx512, stride());
+TEST_P(VectorMath, IsWithinFourUlp) {
+  const uint64_t stride = std::getenv("INGOT_SOAK") != nullptr ? 1 : 40009;
+  constexpr int64_t kCount = 4096;
+  auto compiled = compile(function(), kCount, cpu());
+  ASSERT_TRUE(compiled);
+  Runner runner(std::move(compiled));
+  std::vector<float> x(kCount), y(kCount);
+  Worst worst;
+  for (uint64_t next = 0; next < uint64_t{1} << 32;) {
+    for (float& value : x) {
+      value = std::bit_cast<float>(static_cast<uint32_t>(next));
+      next += stride;
+    }
+    runner.run({bytes_of(x), bytes_of(y)});
+    for (size_t i = 0; i < x.size(); ++i) worst.add(x[i], ulps(y[i], function().exact(static_cast<double>(x[i]))));
+  }
+  EXPECT_LE(worst.distance, 4) << " at " << worst.x;
+  std::cout << worst.distance << " ulp at " << worst.x << std::endl;
 }
 
-TEST(VectorMath, Avx2IsWithinFourUlp) {
-  if (detect_cpu() < Cpu::Avx2) GTEST_SKIP() << "needs AVX2";
-  sweep(Cpu::Avx2, stride());
+TEST_P(VectorMath, SpecialValues) {
+  std::vector<float> x = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1.0f, -1.0f, 1e-45f, -1e-45f, 3.4e38f, -3.4e38f};
+  auto compiled = compile(function(), static_cast<int64_t>(x.size()), cpu());
+  ASSERT_TRUE(compiled);
+  std::vector<float> y(x.size());
+  Runner(std::move(compiled)).run({bytes_of(x), bytes_of(y)});
+  for (size_t i = 0; i < x.size(); ++i)
+    EXPECT_LE(ulps(y[i], function().exact(static_cast<double>(x[i]))), 4) << "of " << x[i] << ": " << y[i];
 }
 
-TEST(VectorMath, SpecialValues) {
-  if (detect_cpu() < Cpu::Avx512) GTEST_SKIP() << "needs AVX-512";
-  const std::vector<float> special = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1.0f, -1.0f, 1e-45f, -1e-45f, 3.4e38f};
-  for (const Function& function : kFunctions) {
-    const auto compiled = compile(function, static_cast<int64_t>(special.size()), Cpu::Avx512);
+INSTANTIATE_TEST_SUITE_P(Functions, VectorMath,
+                         testing::Combine(testing::ValuesIn(kFunctions), testing::Values(Cpu::Avx512, Cpu::Avx2)),
+                         [](const auto& test) {
+                           std::string name = std::get<0>(test.param).name;
+                           std::erase_if(name, [](char c) { return c == ' ' || c == '.'; });
+                           return name + (std::get<1>(test.param) == Cpu::Avx2 ? "Avx2" : "Avx512");
+                         });
+
+// Bases and exponents of all sizes and signs, half of them such that the result is a number.
+TEST(VectorMathOfTwo, PowIsWithinFourUlp) {
+  constexpr int64_t kCount = 4096;
+  const int rounds = std::getenv("INGOT_SOAK") != nullptr ? 100'000 : 40;
+  tir::FuncBuilder f("f");
+  const PrimExpr n = make_sym_var("n");
+  const auto a = f.input("a", DType::Float32, {n}), b = f.input("b", DType::Float32, {n});
+  f.compute(f.output("c", DType::Float32, {n}),
+            [&](const tir::Indices& i) { return tir::binary(ExprOp::Pow, f.load(a, i), f.load(b, i)); });
+  const tir::PrimFunc func = f.finish();
+  const std::vector<std::vector<int64_t>> dims(3, {kCount});
+  for (const Cpu cpu : {Cpu::Avx512, Cpu::Avx2}) {
+    if (detect_cpu() < cpu) continue;
+    auto compiled = CompiledFunc::compile(func, dims, {}, cpu, 1);
     ASSERT_TRUE(compiled);
-    auto x = special;
-    std::vector<float> y(x.size());
-    std::vector<std::byte> memory(compiled->scratch_bytes() + 64);
-    auto* scratch = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64;
-    std::byte* buffers[] = {reinterpret_cast<std::byte*>(x.data()), reinterpret_cast<std::byte*>(y.data())};
-    ASSERT_FALSE(compiled->run(buffers, {}, scratch, nullptr, {}).failed);
-    for (size_t i = 0; i < x.size(); ++i)
-      EXPECT_LE(ulps(y[i], function.exact(static_cast<double>(x[i]))), 4)
-          << function.name << " of " << x[i] << ": " << y[i];
+    Runner runner(std::move(compiled));
+    std::mt19937 random(7);
+    std::uniform_real_distribution<float> exponent(-40, 40), power(-3, 3);
+    std::vector<float> x(kCount), y(kCount), z(kCount);
+    Worst worst;
+    for (int round = 0; round < rounds; ++round) {
+      for (size_t i = 0; i < x.size(); ++i) {
+        x[i] = i % 2 == 0 ? std::bit_cast<float>(static_cast<uint32_t>(random())) : std::exp2(exponent(random));
+        y[i] = i % 4 == 0   ? std::bit_cast<float>(static_cast<uint32_t>(random()))
+               : i % 4 == 1 ? std::nearbyint(exponent(random))
+                            : power(random);
+      }
+      runner.run({bytes_of(x), bytes_of(y), bytes_of(z)});
+      for (size_t i = 0; i < x.size(); ++i)
+        worst.add(x[i], ulps(z[i], std::pow(static_cast<double>(x[i]), static_cast<double>(y[i]))));
+    }
+    EXPECT_LE(worst.distance, 4) << cpu_name(cpu) << ", base " << worst.x;
+    std::cout << worst.distance << " ulp at base " << worst.x << std::endl;
   }
 }
 
