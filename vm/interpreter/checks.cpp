@@ -24,7 +24,8 @@ void store_vars(const CompiledCheck& check, Slot* registers, std::span<const Reg
     if (numbers[bound.var] <= bound.most) continue;
     std::vector<std::string> names;
     for_each_var(function.source->checks[index].info, [&](const SymVar& var) { names.push_back(var->name); });
-    fail(ErrorCode::ShapeMismatch, "@{}: dimension {} is {}, the executable was compiled for at most {}",
+    fail(ErrorCode::ShapeMismatch,
+         "@{0}: dimension {1} is {2}, the executable was compiled for at most {3}; compile it with --bound {1}={2}",
          function.source->name, names[bound.var], numbers[bound.var], bound.most);
   }
 }

@@ -118,7 +118,8 @@ TEST(Bounds, MoreIsRefusedAtEntry) {
   const auto session = session_of(assemble(kProgram));
   const Error error = error_of(*session, "grow", 513);
   EXPECT_EQ(error.code(), ErrorCode::ShapeMismatch);
-  EXPECT_STREQ(error.what(), "@grow: dimension n is 513, the executable was compiled for at most 512");
+  EXPECT_STREQ(error.what(),
+               "@grow: dimension n is 513, the executable was compiled for at most 512; compile it with --bound n=513");
   EXPECT_EQ(session->memory().peak, 0u);
   EXPECT_NO_THROW(session->run("grow", std::vector<Value>{counted_to(512)}));
 }
