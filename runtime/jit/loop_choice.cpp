@@ -155,6 +155,13 @@ bool takes(const NestLoop& loop, const tir::VectorPlan& plan) {
   return good;
 }
 
+bool has_branch(const std::vector<NestStmt>& body) {
+  return std::ranges::any_of(body, [](const NestStmt& stmt) {
+    const auto* loop = std::get_if<NestLoop>(&stmt.node);
+    return std::holds_alternative<tir::NestIf>(stmt.node) || (loop != nullptr && has_branch(loop->body));
+  });
+}
+
 std::optional<tir::VectorPlan> plan_of(const NestLoop& loop) {
   if (loop.extent.is_const(1)) return std::nullopt;
   auto plan = tir::plan_vector_loop(loop);
@@ -217,9 +224,7 @@ std::optional<LaneLoop> choose_lanes(const NestLoop& loop, uint8_t lanes) {
   const bool many_registers = lanes == 16;
   result.jam = operations <= 4 ? 4 : operations <= (many_registers ? 30 : 12) ? 2 : 1;
   if (operations <= 4 && (nested || !result.plan.folds.empty())) result.jam = many_registers ? 8 : 4;
-  if (std::ranges::any_of(loop.body,
-                          [](const NestStmt& stmt) { return std::holds_alternative<tir::NestIf>(stmt.node); }))
-    result.jam = 1;
+  if (has_branch(loop.body)) result.jam = 1;
   const int64_t extent = loop.extent.as_const().value_or(INT64_MAX);
   while (result.jam > 1 && extent < static_cast<int64_t>(result.lanes * result.jam)) result.jam /= 2;
   return result;

@@ -114,6 +114,25 @@ TEST(JitCases, KeepsLoopsApartThatReadWhatOthersMove) {
                  {{3, m}, {3, m}, {3, m}});
 }
 
+// A condition below an inner loop, where a step would have several registers.
+TEST(JitCases, FindsTheLeastInEachColumn) {
+  for (const int64_t m : {1, 16, 33, 70})
+    expect_exact(R"(prim_func @argmin(X: Buffer[(17, m), uint32], out Y: Buffer[(m,), int32]) {
+    alloc best: Buffer[(m,), uint32];
+    for i in m parallel {
+      best[i] = X[0, i];
+      Y[i] = 0i32;
+      for k in 17 {
+        if (X[k, i] < best[i]) {
+          best[i] = X[k, i];
+          Y[i] = cast(k, int32);
+        }
+      }
+    }
+  })",
+                 {{17, m}, {m}});
+}
+
 // A table has more registers than the code around it.
 TEST(JitCases, LooksUpWhatTheResultOverwrites) {
   expect_exact(R"(prim_func @f(B: Buffer[(1,), float32], out X: Buffer[(1,), float32]) {
