@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/ir/visitor.h"
+
 namespace ingot::analysis {
 namespace {
 
@@ -54,6 +56,16 @@ Effect effect_of_sequence(const Expr& e) {
   return greatest(as<Seq>(e)->blocks, [](const BindingBlock& block) { return greatest(block.bindings, effect_of); });
 }
 
+bool writes(const Expr& e) {
+  if (const auto* callee = as<ExternFunc>(e)) return !callee->writes.empty();
+  const auto* call = as<Call>(e);
+  const auto* op = call != nullptr ? as<OpExpr>(call->callee) : nullptr;
+  if (op != nullptr && op->op->name == "call_pure_packed") return false;
+  bool found = false;
+  for_each_child(e, [&](const Expr& child) { found = found || writes(child); });
+  return found;
+}
+
 Effect effect_of_value(const Expr& value) {
   if (const auto* branch = as<If>(value))
     return std::max(effect_of_sequence(branch->then_branch), effect_of_sequence(branch->else_branch));
@@ -77,6 +89,12 @@ bool is_checked(const Binding& binding) {
 
 Effect effect_of(const Binding& binding) {
   return std::max(is_checked(binding) ? Effect::MayFail : Effect::Total, effect_of_value(binding.value));
+}
+
+bool writes_tensors(const Module& module) {
+  return std::ranges::any_of(module.definitions(), [](const Definition& definition) {
+    return definition.function != nullptr && writes(definition.function);
+  });
 }
 
 }  // namespace ingot::analysis

@@ -1,5 +1,6 @@
 #pragma once
 #include "compiler/ir/expr.h"
+#include "compiler/ir/module.h"
 #include "compiler/ir/op.h"
 
 namespace ingot::analysis {
@@ -16,5 +17,9 @@ ir::Effect effect_of(const ir::Binding& binding);
 
 // Is the value held against a match_cast or an annotation at run time?
 bool is_checked(const ir::Binding& binding);
+
+// Does a PackedFunc of the module write to tensors of the program? Those of call_dps_packed write fresh ones only. In
+// such a module reading a tensor is no longer total: passes that move reads, or share tensors, leave it as it is.
+bool writes_tensors(const ir::Module& module);
 
 }  // namespace ingot::analysis

@@ -172,21 +172,10 @@ class Eliminator {
   std::unordered_map<const Var*, VarRef> replaced_;
 };
 
-// A tensor that a PackedFunc writes to must not be shared with what is computed apart from it.
-bool writes_tensors(const Expr& e) {
-  if (const auto* callee = as<ExternFunc>(e)) return !callee->writes.empty();
-  bool found = false;
-  for_each_child(e, [&](const Expr& child) { found = found || writes_tensors(child); });
-  return found;
-}
-
 }  // namespace
 
 Module eliminate_common(Module module, PassContext&) {
-  const bool writes = std::ranges::any_of(module.definitions(), [](const Definition& definition) {
-    return definition.function != nullptr && writes_tensors(definition.function);
-  });
-  if (writes) return module;
+  if (analysis::writes_tensors(module)) return module;
   return rewrite_functions(module, [](const FunctionRef& function) {
     return std::static_pointer_cast<const Function>(Eliminator().expr(function));
   });

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "compiler/analysis/effects.h"
 #include "compiler/ops/ops.h"
 #include "compiler/transform/sequences.h"
 #include "compiler/transform/transforms.h"
@@ -267,6 +268,7 @@ class Projections {
 }  // namespace
 
 Module fold_batch_norm(Module module, PassContext& context) {
+  if (analysis::writes_tensors(module)) return module;
   const Module plain = rewrite_functions(module, [](const FunctionRef& function) {
     return rewrite_sequences(function, [](std::vector<BindingBlock>& blocks, Expr&) { Projections()(blocks); });
   });

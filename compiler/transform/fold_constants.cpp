@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "compiler/analysis/effects.h"
 #include "compiler/ir/visitor.h"
 #include "compiler/ops/op_func.h"
 #include "compiler/transform/sequences.h"
@@ -200,6 +201,7 @@ class Folder {
 }  // namespace
 
 Module fold_constants(Module module, PassContext&) {
+  if (analysis::writes_tensors(module)) return module;
   return rewrite_functions(module, [bytes = constant_bytes(module)](const FunctionRef& function) {
     return std::static_pointer_cast<const Function>(Folder(bytes).rewrite(function));
   });

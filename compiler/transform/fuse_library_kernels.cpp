@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "compiler/analysis/effects.h"
 #include "compiler/ops/ops.h"
 #include "compiler/transform/sequences.h"
 #include "compiler/transform/transforms.h"
@@ -204,6 +205,7 @@ class SequenceFuser {
 }  // namespace
 
 Module fuse_library_kernels(Module module, PassContext&) {
+  if (analysis::writes_tensors(module)) return module;
   return rewrite_functions(module, [](const FunctionRef& function) {
     const Uses uses = count_uses(function);
     return rewrite_sequences(function, [&](std::vector<BindingBlock>& blocks, Expr&) {

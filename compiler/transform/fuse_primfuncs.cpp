@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "compiler/analysis/effects.h"
 #include "compiler/ir/visitor.h"
 #include "compiler/transform/fuse_loops.h"
 #include "compiler/transform/inline_buffers.h"
@@ -184,6 +185,7 @@ void drop_unused(Module& module, const Module& before) {
 }  // namespace
 
 Module fuse_primfuncs(Module module, PassContext&) {
+  if (analysis::writes_tensors(module)) return module;
   Module result = module;
   PrimFuncTable table(result);
   WholeWriters whole;

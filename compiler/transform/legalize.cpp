@@ -1,3 +1,4 @@
+#include "compiler/analysis/effects.h"
 #include "compiler/ops/call.h"
 #include "compiler/ops/op_func.h"
 #include "compiler/ops/ops.h"
@@ -36,7 +37,8 @@ bool has_instruction(const Op& op, std::span<const StructInfo> operands) {
 
 class Legalizer {
  public:
-  Legalizer(Module& module, PassContext& context) : prim_funcs_(module), context_(&context) {}
+  Legalizer(Module& module, PassContext& context)
+      : prim_funcs_(module), context_(&context), writes_(analysis::writes_tensors(module)) {}
 
   FunctionRef function(const Function& f) {
     auto result = std::make_shared<Function>(f.params, body(f.body), f.result, f.pure, f.attrs, f.span);
@@ -57,7 +59,13 @@ class Legalizer {
       block_ = outer;
       blocks.push_back(std::move(made));
     }
-    return typed(std::make_shared<Seq>(std::move(blocks), seq.body, seq.span), seq.info);
+    if (!writes_) return typed(std::make_shared<Seq>(std::move(blocks), seq.body, seq.span), seq.info);
+    BindingBlock last{false, {}};
+    BindingBlock* outer = std::exchange(block_, &last);
+    Expr result = own(seq.body);
+    block_ = outer;
+    if (!last.bindings.empty()) blocks.push_back(std::move(last));
+    return typed(std::make_shared<Seq>(std::move(blocks), std::move(result), seq.span), seq.info);
   }
 
   void binding(const Binding& source) {
@@ -77,9 +85,36 @@ class Legalizer {
       return typed(
           std::make_shared<If>(branch->condition, body(branch->then_branch), body(branch->else_branch), branch->span),
           branch->info);
-    if (const auto* call = as<Call>(e))
-      if (const auto* op = as<OpExpr>(call->callee)) return operation(e, *call, *op->op);
-    return e;
+    if (const auto* call = as<Call>(e)) {
+      if (const auto* op = as<OpExpr>(call->callee); op != nullptr && !is_packed(op->op->name))
+        return operation(e, *call, *op->op);
+      if (!writes_) return e;
+      std::vector<Expr> args;
+      for (const auto& arg : call->args) args.push_back(own(arg));
+      return typed(std::make_shared<Call>(call->callee, std::move(args), call->attrs, call->info_args, call->span),
+                   e->info);
+    }
+    return writes_ ? copied(e) : e;
+  }
+
+  static bool is_packed(std::string_view op) { return op == "call_packed" || op == "call_pure_packed"; }
+
+  // The leaf with tensors that may be written to, in place of constants.
+  Expr own(const Expr& leaf) {
+    const Expr made = copied(leaf);
+    return is_leaf(made) ? made : bind(made);
+  }
+
+  // The same as the value of a binding.
+  Expr copied(const Expr& e) {
+    if (const auto* tuple = as<Tuple>(e)) {
+      std::vector<Expr> fields;
+      for (const auto& field : tuple->fields) fields.push_back(own(field));
+      return typed(std::make_shared<Tuple>(std::move(fields), e->span), e->info);
+    }
+    const auto* constant = as<Constant>(e);
+    if (constant == nullptr || constant->data->rank == 0 || constant->data->dtype == DType::String) return e;
+    return composed(ops::make_call("broadcast_to", {e, ops::make_shape(*e->info->dims)}), e->span);
   }
 
   Expr operation(const Expr& e, const Call& call, const Op& op) {
@@ -243,6 +278,7 @@ class Legalizer {
 
   PrimFuncTable prim_funcs_;
   PassContext* context_;
+  bool writes_;  // nobody may write to a constant: where somebody may get it, it is copied
   BindingBlock* block_ = nullptr;
 };
 
