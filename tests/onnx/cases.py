@@ -1,5 +1,6 @@
 """Test folders made here: models of one node or a few, inputs, and what must come out, for `ingot onnx-test`."""
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -55,6 +56,10 @@ class Cases:
         self.count += 1
 
     def run(self, tool=None):
+        """Arguments --write FOLDER only write the test folders."""
+        if sys.argv[1] == "--write":
+            shutil.copytree(self.folder.name, sys.argv[2])
+            return 0
         done = subprocess.run([tool or sys.argv[1], "onnx-test", "--quiet", self.folder.name], capture_output=True,
                               text=True, timeout=120)
         print(done.stdout + done.stderr, end="")

@@ -3,6 +3,7 @@
 // usage: ingot-docs [--check] FOLDER
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -70,11 +71,23 @@ std::string errors_table() {
   return text;
 }
 
+// What compiler/onnx/onnx_dtypes.txt says of each operator, by "domain.name".
+std::map<std::string, std::string> onnx_dtypes(const std::filesystem::path& root) {
+  std::ifstream file(root / "compiler/onnx/onnx_dtypes.txt");
+  if (!file) fail(ErrorCode::Io, "{}: there is no compiler/onnx/onnx_dtypes.txt", root.string());
+  std::map<std::string, std::string> dtypes;
+  for (std::string line; std::getline(file, line);)
+    if (const size_t colon = line.find(':'); !line.starts_with('#') && colon != std::string::npos)
+      dtypes[line.substr(0, colon)] = line.substr(std::min(colon + 2, line.size()));
+  return dtypes;
+}
+
 // One row for each line of compiler/onnx/onnx_ops.def, which is read as text: this tool is built without a compiler.
 std::string onnx_operators_table(const std::filesystem::path& root) {
   std::ifstream file(root / "compiler/onnx/onnx_ops.def");
   if (!file) fail(ErrorCode::Io, "{}: there is no compiler/onnx/onnx_ops.def", root.string());
-  std::string text = "| operator | domain | opsets from | notes |\n|---|---|---|---|\n";
+  const auto dtypes = onnx_dtypes(root);
+  std::string text = "| operator | domain | opsets from | dtypes | notes |\n|---|---|---|---|---|\n";
   for (std::string line; std::getline(file, line);) {
     const size_t open = line.find('('), comment = line.find("  // ");
     if (line.starts_with("//") || line.starts_with('#') || open == std::string::npos || comment == std::string::npos)
@@ -88,7 +101,9 @@ std::string onnx_operators_table(const std::filesystem::path& root) {
     name.erase(name.find(','));
     const std::string remark = line.substr(comment + 5);
     const size_t semicolon = remark.find("; ");
-    text += fmt::format("| {} | {} | {} | {} |\n", name, domain, remark.substr(0, semicolon),
+    const auto known = dtypes.find(domain + "." + name);
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", name, domain, remark.substr(0, semicolon),
+                        known == dtypes.end() ? "" : known->second,
                         semicolon == std::string::npos ? "" : remark.substr(semicolon + 2));
   }
   return text;
