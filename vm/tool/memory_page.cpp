@@ -17,14 +17,15 @@ using Json = nlohmann::json;
 constexpr double kLeft = 90;  // room for the scale
 constexpr double kTop = 12;
 constexpr double kBottom = 34;
-constexpr double kWidth = 1280;
+constexpr double kWidth = 1280;  // at least
+constexpr double kColumn = 5;    // the least width of an instant: longer plans scroll
 constexpr double kHeight = 560;
 
 constexpr std::string_view kHead = R"(<style>
 body { font: 14px/1.4 system-ui, sans-serif; margin: 24px; color: #222; background: #fff; }
 h1 { font-size: 20px; } h2 { font-size: 16px; margin: 28px 0 4px; }
 p { margin: 2px 0 8px; color: #555; }
-svg { display: block; width: 100%; height: auto; max-width: 1400px; }
+.plan { overflow-x: auto; } svg { display: block; width: 100%; height: auto; max-width: 1400px; }
 svg text { font: 11px system-ui, sans-serif; fill: #333; pointer-events: none; }
 svg text.axis { fill: #666; } svg .grid { stroke: #e3e3e3; } svg .bound { stroke: #c00; stroke-dasharray: 6 4; }
 rect.place { stroke: #fff; stroke-width: 0.6; } rect.place:hover { stroke: #000; stroke-width: 1.5; }
@@ -109,13 +110,16 @@ class Drawing {
         fmt::format("<h2>@{}</h2>\n<p>{}</p>\n<p>", escaped(function_["name"].get<std::string>()), escaped(summary()));
     for (const auto& [kind, colour] : kinds_)
       html += fmt::format(R"(<span class="key"><i style="background:{}"></i>{}</span>)", colour, escaped(kind));
-    html += fmt::format("</p>\n<svg viewBox=\"0 0 {} {}\" role=\"img\">\n", kWidth, kHeight);
+    const std::string style =
+        width() > kWidth ? fmt::format(R"( style="width: {0:.0f}px; max-width: none")", width()) : "";
+    html += fmt::format("</p>\n<div class=\"plan\"><svg viewBox=\"0 0 {:.0f} {}\" role=\"img\"{}>\n", width(), kHeight,
+                        style);
     html += scales();
     for (const Json& place : memory_["places"]) html += rectangle(place);
     const double bound = y(memory_["lower_bound_bytes"]);
     html += fmt::format(R"(<line class="bound" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/>)"
-                        "\n</svg>\n",
-                        kLeft, kWidth, bound, bound);
+                        "\n</svg></div>\n",
+                        kLeft, width(), bound, bound);
     return html;
   }
 
@@ -129,7 +133,10 @@ class Drawing {
   }
 
   double arena() const { return std::max(1.0, memory_["arena_bytes"].get<double>()); }
-  double column() const { return (kWidth - kLeft) / static_cast<double>(std::max<size_t>(1, instants_.size())); }
+  double column() const {
+    return std::max(kColumn, (kWidth - kLeft) / static_cast<double>(std::max<size_t>(1, instants_.size())));
+  }
+  double width() const { return kLeft + column() * static_cast<double>(std::max<size_t>(1, instants_.size())); }
   double y(double bytes) const { return kHeight - kBottom - bytes / arena() * (kHeight - kTop - kBottom); }
   double x(uint32_t instant) const {
     const auto at = std::lower_bound(instants_.begin(), instants_.end(), instant);
@@ -147,10 +154,10 @@ class Drawing {
       svg += fmt::format(R"(<line class="grid" x1="{0}" x2="{1}" y1="{2:.1f}" y2="{2:.1f}"/>)"
                          R"(<text class="axis" x="{3}" y="{4:.1f}" text-anchor="end">{5:g} {6}</text>)"
                          "\n",
-                         kLeft, kWidth, y(at * unit), kLeft - 8, y(at * unit) + 4, at, name);
+                         kLeft, width(), y(at * unit), kLeft - 8, y(at * unit) + 4, at, name);
     }
     const auto count = static_cast<double>(instants_.size());
-    const double every = nice_step(count, 16);
+    const double every = nice_step(count, static_cast<int>(width() / 80));
     for (int label = 0; label * every < count; ++label) {
       const double at = label * every;
       svg += fmt::format(R"(<text class="axis" x="{:.1f}" y="{:.1f}" text-anchor="middle">{:g}</text>)"
@@ -160,7 +167,11 @@ class Drawing {
     svg += fmt::format(
         R"(<text class="axis" x="{:.1f}" y="{:.1f}" text-anchor="middle">time: steps of the function</text>)"
         "\n",
-        (kLeft + kWidth) / 2, kHeight - 4);
+        (kLeft + std::min(width(), kWidth)) / 2, kHeight - 4);
+    svg += fmt::format(
+        R"svg(<text class="axis" transform="translate(14 {:.1f}) rotate(-90)" text-anchor="middle">addresses of the arena</text>)svg"
+        "\n",
+        kHeight / 2);
     return svg;
   }
 
@@ -205,8 +216,8 @@ std::string size_text(uint64_t bytes) {
 
 std::string memory_page(const Json& description, const std::string& title) {
   std::string html = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + escaped(title) +
-                     ": memory</title>\n" + std::string(kHead) + "</head><body>\n<h1>Memory of " + escaped(title) +
-                     "</h1>\n";
+                     ": memory</title>\n" + std::string(kHead) + "</head><body>\n<h1>Memory of " +
+                     escaped(title.substr(title.find_last_of('/') + 1)) + "</h1>\n";
   size_t drawn = 0;
   for (const Json& function : description["functions"]) {
     if (!function.contains("memory") || function["memory"]["places"].empty()) continue;
