@@ -54,6 +54,7 @@ GraphBuilder::Body GraphBuilder::collect(const Branch& inner) {
     throw;
   }
   body.bindings = std::exchange(bindings_, std::move(outer));
+  drop_idle(body.bindings, body.results);
   span_ = span;
   name_hint_ = hint;
   return body;

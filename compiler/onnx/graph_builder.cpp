@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/visitor.h"
 #include "compiler/ops/ops.h"
 #include "runtime/base/convert.h"
 #include "runtime/base/error.h"
@@ -86,9 +87,41 @@ Typed GraphBuilder::call(std::string_view name, std::span<const Typed> args, ir:
   const ir::CallSite site(*op, exprs, infos, attrs, {});
   StructInfo info = op->infer(site);
   if (auto value = folded(*op, args, site, info)) return constant(std::move(value));
-  return bind(std::make_shared<ir::Call>(std::make_shared<ir::OpExpr>(op, span_), std::move(exprs), std::move(attrs),
-                                         std::vector<StructInfo>{}, span_),
-              std::move(info));
+  const bool idle = std::ranges::any_of(exprs, [this](const ir::Expr& e) { return idle_.contains(e.get()); }) &&
+                    op->effect(site) == ir::Effect::Total;
+  Typed result = bind(std::make_shared<ir::Call>(std::make_shared<ir::OpExpr>(op, span_), std::move(exprs),
+                                                 std::move(attrs), std::vector<StructInfo>{}, span_),
+                      std::move(info));
+  if (idle) idle_.insert(result.expr.get());
+  return result;
+}
+
+namespace {
+
+void note_variables(const ir::Expr& e, std::unordered_set<const void*>& seen) {
+  if (e->kind == ir::ExprKind::Var) seen.insert(e.get());
+  ir::for_each_child(e, [&](const ir::Expr& child) { note_variables(child, seen); });
+}
+
+}  // namespace
+
+void GraphBuilder::drop_idle(std::vector<ir::Binding>& bindings, std::span<const Typed> results) const {
+  std::unordered_set<const void*> used;
+  for (const auto& result : results) note_variables(result.expr, used);
+  std::vector<ir::Binding> kept;
+  kept.reserve(bindings.size());
+  for (auto binding = bindings.rbegin(); binding != bindings.rend(); ++binding) {
+    if (idle_.contains(binding->var.get()) && !used.contains(binding->var.get())) continue;
+    note_variables(binding->value, used);
+    kept.push_back(std::move(*binding));
+  }
+  std::ranges::reverse(kept);
+  bindings = std::move(kept);
+}
+
+std::vector<ir::Binding> GraphBuilder::take(std::span<const Typed> results) {
+  drop_idle(bindings_, results);
+  return std::move(bindings_);
 }
 
 Typed GraphBuilder::call_tuple(std::string_view name, std::span<const Typed> fields, ir::Attrs attrs) {
@@ -199,6 +232,7 @@ Typed GraphBuilder::tensor_of(Dims values, size_t rank, DType dtype) {
   }
   const bool moves = std::ranges::any_of(back, [](int64_t by) { return by != 0; });
   Typed result = call("shape_to_tensor", {shape(moved)}, {{"dtype", moves ? DType::Int64 : dtype}});
+  idle_.insert(result.expr.get());
   if (moves) result = cast(call("add", {result, integers(back)}), dtype);
   if (rank == 0) result = reshape(result, {});
   result.values = std::move(values);

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "compiler/ir/op.h"
@@ -97,7 +98,8 @@ class GraphBuilder {
   // The carried values after the last step, then what was collected.
   std::vector<Typed> loop(const Loop& loop);
 
-  std::vector<ir::Binding> take() { return std::move(bindings_); }
+  // All bindings, for a function that gives these results.
+  std::vector<ir::Binding> take(std::span<const Typed> results);
 
  private:
   struct Body {
@@ -106,6 +108,8 @@ class GraphBuilder {
   };
 
   Typed bind(ir::Expr value, StructInfo info);
+  // Drops the idle bindings that neither others nor the results use.
+  void drop_idle(std::vector<ir::Binding>& bindings, std::span<const Typed> results) const;
   // What `inner` appends, apart from what is there.
   Body collect(const Branch& inner);
   ir::Expr sequence(Body body, ir::Expr result) const;
@@ -119,6 +123,9 @@ class GraphBuilder {
   ir::Span span_;
   std::string name_hint_;
   std::vector<ir::Binding> bindings_;
+  // Variables of tensors that hold known dimensions, and of what is computed from them: they are computed only where
+  // they are used, although a dimension may overflow.
+  std::unordered_set<const ir::ExprNode*> idle_;
   size_t loop_depth_ = 0;
   Rest rest_;
   std::optional<std::vector<Typed>> rest_results_;

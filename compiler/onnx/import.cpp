@@ -49,11 +49,13 @@ ir::Module import_graph(const onnx::ModelProto& model, const ImportOptions& opti
                                    content_of(input.type()), stores_only(type) ? type : 0});
   }
   std::vector<ir::Expr> outputs;
-  for (const auto& output : importer.run(graph)) outputs.push_back(output.expr);
+  const auto results = importer.run(graph);
+  for (const auto& output : results) outputs.push_back(output.expr);
   const ir::Span whole = importer.span(fmt::format("graph '{}'", graph.name()));
   ir::Expr result = outputs.size() == 1 ? outputs[0] : std::make_shared<ir::Tuple>(std::move(outputs), whole);
   std::vector<ir::BindingBlock> blocks;
-  if (auto bindings = importer.builder().take(); !bindings.empty()) blocks.push_back({false, std::move(bindings)});
+  if (auto bindings = importer.builder().take(results); !bindings.empty())
+    blocks.push_back({false, std::move(bindings)});
   const auto body = std::make_shared<ir::Seq>(std::move(blocks), std::move(result), whole);
   ir::Module module;
   module.set({"main", std::make_shared<ir::Function>(std::move(params), body, nullptr, true, ir::Attrs{}, whole),

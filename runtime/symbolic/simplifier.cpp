@@ -66,10 +66,21 @@ Sum Simplifier::compute(const PrimExpr& expr) {
       const Sum& condition = operand(0);
       if (condition.is_const()) return condition.constant != 0 ? operand(1) : operand(2);
       if (algebra_.same(operand(1), operand(2))) return operand(1);
+      if (second_suffices(render(condition), expr.operands()[1], expr.operands()[2])) return operand(2);
       return atom(PrimOp::Select, {render(condition), render(operand(1)), render(operand(2))});
     }
   }
   return atom(expr.op(), {expr.operands().begin(), expr.operands().end()});
+}
+
+// For the condition v = c: do both have the same value where v is c? Then the second one holds everywhere.
+bool Simplifier::second_suffices(const PrimExpr& condition, const PrimExpr& first, const PrimExpr& second) {
+  if (condition.op() != PrimOp::Equal) return false;
+  const PrimExpr &var = condition.operands()[0], &value = condition.operands()[1];
+  if (var.op() != PrimOp::Var || !value.as_const()) return false;
+  const auto there = [&](const SymVar& v) { return v == var.var() ? std::optional(value) : std::nullopt; };
+  const Sum a = normalize(substitute(first, there));
+  return algebra_.same(a, normalize(substitute(second, there)));
 }
 
 PrimExpr Simplifier::render(const Sum& sum) {

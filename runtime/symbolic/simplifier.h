@@ -34,6 +34,7 @@ class Simplifier {
   Sum atom(PrimOp op, std::vector<PrimExpr> operands);
   Sum atom(PrimOp op, const Sum& a, const Sum& b);
   PrimExpr render(const Sum& sum);
+  bool second_suffices(const PrimExpr& condition, const PrimExpr& first, const PrimExpr& second);
 
   Sum arithmetic(PrimOp op, const Sum& a, const Sum& b);
   Sum divide(const Sum& a, const Sum& b);

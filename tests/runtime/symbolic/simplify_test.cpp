@@ -90,6 +90,8 @@ TEST_F(SimplifyTest, MinimaMaximaComparisonsAndLogic) {
   EXPECT_EQ(simple(node(PrimOp::Equal, {n * 2, m * 2 + 1})), "0");
   EXPECT_EQ(simple(node(PrimOp::And, {node(PrimOp::Less, {n, n + 1}), node(PrimOp::Less, {n, m})})), "n < m");
   EXPECT_EQ(simple(node(PrimOp::Select, {node(PrimOp::Less, {n, m}), n + n, n * 2})), "n * 2");
+  EXPECT_EQ(simple(node(PrimOp::Select, {node(PrimOp::Equal, {n, 1}), min(n, 32), n})), "n");
+  EXPECT_EQ(simple(node(PrimOp::Select, {node(PrimOp::Equal, {n, 1}), m, n})), "select(n == 1, m, n)");
 }
 
 TEST_F(SimplifyTest, WhatWouldOverflowStays) {
