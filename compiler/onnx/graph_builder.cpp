@@ -16,6 +16,9 @@ namespace {
 // Integers above this size are no shapes, and are left to the compiler.
 constexpr size_t kFoldedBytes = 1024;
 
+// Broadcasts of sizes that are computed grow from layer to layer.
+constexpr uint32_t kMaxDimNodes = 16;
+
 std::optional<std::vector<int64_t>> small_dims(const StructInfo& info) {
   if (info->kind != InfoKind::Tensor || !info->dims || is_float(info->dtype) || info->dtype == DType::String ||
       info->dtype == DType::None)
@@ -93,7 +96,7 @@ Typed GraphBuilder::call(std::string_view name, std::span<const Typed> args, ir:
                                                  std::move(attrs), std::vector<StructInfo>{}, span_),
                       std::move(info));
   if (idle) idle_.insert(result.expr.get());
-  return result;
+  return idle ? result : with_short_dims(result);
 }
 
 namespace {
@@ -140,6 +143,18 @@ Typed GraphBuilder::builtin(std::string_view name, std::span<const Typed> args, 
                                       ir::Attrs{{"name", std::string(name)}}, std::vector{stated}, span_),
            stated);
   return match(result, info);
+}
+
+Typed GraphBuilder::with_short_dims(const Typed& x) {
+  if (!x.is_tensor() || !x.info->dims) return x;
+  Dims dims = *x.info->dims;
+  bool found = false;
+  for (PrimExpr& dim : dims)
+    if (dim.nodes() > kMaxDimNodes) {
+      dim = make_sym_var("d");
+      found = true;
+    }
+  return found ? match(x, tensor_info(x.dtype(), std::move(dims))) : x;
 }
 
 Typed GraphBuilder::match(const Typed& x, const StructInfo& info) {

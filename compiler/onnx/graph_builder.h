@@ -108,6 +108,8 @@ class GraphBuilder {
   };
 
   Typed bind(ir::Expr value, StructInfo info);
+  // Long expressions of dimensions get names, which are bound as the model runs.
+  Typed with_short_dims(const Typed& x);
   // Drops the idle bindings that neither others nor the results use.
   void drop_idle(std::vector<ir::Binding>& bindings, std::span<const Typed> results) const;
   // What `inner` appends, apart from what is there.

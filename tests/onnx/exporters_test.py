@@ -100,7 +100,7 @@ def gelu(x):
     return 0.5 * x * (1 + np.tanh(np.float32(np.sqrt(2 / np.pi)) * (x + 0.044715 * x ** 3)))
 
 
-WIDTH, HEADS, LAYERS, WORDS, LONGEST = 16, 4, 2, 29, 32
+WIDTH, HEADS, LAYERS, WORDS, LONGEST = 16, 4, 6, 29, 32
 PART = WIDTH // HEADS
 rng = np.random.default_rng(6)
 
@@ -253,7 +253,7 @@ def same(folder, title, feeds, expected):
 def transformers(folder):
     w = weights()
     text = compiled(folder, decoder(w))
-    check("a decoder runs little for shapes", *calls(text, 73))
+    check("a decoder runs little for shapes", *calls(text, 206))
     for batch, before, length in ((1, 0, 5), (1, 5, 1), (2, 7, 3), (3, 0, 1)):
         past = [[rng.standard_normal((batch, HEADS, before, PART)).astype(np.float32) for _ in "kv"] for _ in range(LAYERS)]
         ids = rng.integers(0, WORDS, (batch, length))
@@ -263,7 +263,7 @@ def transformers(folder):
         feeds.update({f"past_{i}_{kind}": past[i][k] for i in range(LAYERS) for k, kind in enumerate("kv")})
         same(folder, f"a decoder of batch {batch} after {before} words", feeds, decoder_in_numpy(w, ids, mask, past))
     text = compiled(folder, encoder(w))
-    check("an encoder runs little for shapes", *calls(text, 41))
+    check("an encoder runs little for shapes", *calls(text, 109))
     for batch, length in ((1, 1), (1, 7), (3, 5)):
         ids, mask = rng.integers(0, WORDS, (batch, length)), (rng.random((batch, length)) < 0.7).astype(np.int64)
         mask[:, 0] = 1
