@@ -106,7 +106,7 @@ def parts(count):
 
 def nodes(folder):
     linear(folder, "mixed nodes", mixed, 2000)
-    linear(folder, "loops", loops, 500)
+    linear(folder, "loops", loops, 1000)
     linear(folder, "chains of shape arithmetic", shapes, 500)
     linear(folder, "parts of a split", parts, 5000)
     compiled(folder, "10^5 nodes", model(chain(MANY, lambda i, a, b: node("Relu" if i % 2 else "Neg", [a], [b])), [value("x")], [value("y")]))
