@@ -91,9 +91,31 @@ Expr Inference::call_operator(const Call& e, const Op& op, const StructInfo& exp
   std::vector<Expr> chosen = args;
   std::optional<Error> error;
   const std::vector<DType> dtypes = literals ? contexts(args, e, expected) : std::vector<DType>{DType::None};
+  // Does the operator take literals of that dtype in the place of argument `at`?
+  const auto infers = [&](size_t at, DType dtype) {
+    if (!known) return true;
+    std::vector<Expr> attempt = args;
+    std::vector<StructInfo> infos;
+    for (size_t i = 0; i < attempt.size(); ++i) {
+      if (attempt[i] == nullptr) {
+        const Constant* literal = i == at ? nullptr : literal_of(e.args[i]);
+        const bool other = literal != nullptr && !can_adapt(*literal, dtype);
+        attempt[i] = typed(std::make_shared<Tuple>(std::vector<Expr>{}, span),
+                           tensor_info(other ? default_dtype(*literal) : dtype, std::vector<PrimExpr>{}));
+      }
+      infos.push_back(attempt[i]->info);
+    }
+    try {
+      op.infer(CallSite(op, attempt, infos, e.attrs, info_args));
+    } catch (const Error&) {
+      return false;
+    }
+    return true;
+  };
   for (size_t i = 0; i < args.size(); ++i)
     if (OpenTemp* temp = args[i] == nullptr ? open_temp(e.args[i]) : nullptr) {
-      const auto fits = std::ranges::find_if(dtypes, [&](DType d) { return is_float(d) || !temp->decimal; });
+      const auto fits = std::ranges::find_if(
+          dtypes, [&](DType d) { return (is_float(d) || !temp->decimal) && (d == DType::None || infers(i, d)); });
       settle(*temp, fits == dtypes.end() || *fits == DType::None ? nullptr : tensor_info(*fits));
       chosen[i] = args[i] = leaf(e.args[i]);
       known = known && !mentions_unknown(args[i]->info);
