@@ -172,7 +172,7 @@ class PlacedExtents {
   // Bit i is byte i of 64, each 0 or 1.
   static uint64_t bits_of(const uint8_t* bytes) {
     const auto eight = [&](size_t i) {
-      uint64_t word;
+      uint64_t word = 0;
       std::memcpy(&word, bytes + 8 * i, sizeof word);
       return ((word * 0x0102040810204080u) >> 56) << (8 * i);
     };
