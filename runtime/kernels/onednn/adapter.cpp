@@ -1,8 +1,5 @@
 #include "runtime/kernels/onednn/adapter.h"
 
-#include <concepts>
-#include <string_view>
-
 #include "runtime/base/error.h"
 #include "runtime/kernels/strides.h"
 
@@ -42,24 +39,8 @@ primitive_attr attributes_of(std::span<const FusedOp> ops) {
   return attributes;
 }
 
-// oneDNN's brgconv runs faster, but takes time to prepare in proportion to the width: nearly half a second for 65,536.
-constexpr int64_t kWidestForBrgconv = 16384;
-
-bool takes_long_to_prepare(const dnnl::primitive_desc_base& desc) {
-  return desc.dst_desc(0).dims().back() > kWidestForBrgconv &&
-         std::string_view(desc.impl_info_str()).starts_with("brgconv");
-}
-
 template <typename P, typename PrimitiveDesc>
-Primitive primitive_of(PrimitiveDesc desc) {
-  if constexpr (std::same_as<P, dnnl::convolution_forward>) {
-    const PrimitiveDesc best = desc;
-    while (takes_long_to_prepare(desc))
-      if (!desc.next_impl()) {
-        desc = best;
-        break;
-      }
-  }
+Primitive primitive_of(const PrimitiveDesc& desc) {
   const dnnl::primitive_desc_base& base = desc;
   return {.primitive = P(desc),
           .name = base.impl_info_str(),

@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <dnnl.hpp>
@@ -31,6 +32,13 @@ Desc plain_desc(std::span<const int64_t> dims, Layout layout = Layout::RowMajor)
 Desc any_desc(std::span<const int64_t> dims);
 // Equal for descriptors of the same bytes: a key for packed weights.
 std::string signature(const Desc& desc);
+
+// The elements that a descriptor names from a byte of an operand on: the whole operand, or a part of it.
+struct View {
+  View(Desc described, size_t from = 0) : desc(std::move(described)), offset(from) {}
+  Desc desc;
+  size_t offset;  // bytes
+};
 
 // Something done to each element of a result before it is stored.
 struct FusedOp {

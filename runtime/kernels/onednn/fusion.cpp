@@ -70,11 +70,11 @@ std::optional<Fused> make_fused(std::span<const FusedOp> ops,
 }
 
 void append_fused(Program& program, const Fused& fused, std::span<const FusedOp> ops,
-                  std::vector<Program::Argument> arguments, const Desc& output,
-                  const std::function<Desc(size_t input)>& describe) {
+                  std::vector<Program::Argument> arguments, const View& output,
+                  const std::function<View(size_t input)>& describe) {
   const Primitive& primitive = fused.primitive;
   const Program::Slot to = program.output(output);
-  const bool direct = primitive.dst == output;
+  const bool direct = primitive.dst == output.desc;
   const Program::Slot result = direct ? to : program.scratch(primitive.dst);
   arguments.push_back({DNNL_ARG_DST, result});
   std::vector<Program::Slot> later;

@@ -31,8 +31,8 @@ std::optional<Fused> make_fused(std::span<const FusedOp> ops,
 // Appends the primitive, with its operations in it or behind it, and a reorder of its result to the output where that
 // is described otherwise; sets the implementation's name and the input that may share memory with the output.
 void append_fused(Program& program, const Fused& fused, std::span<const FusedOp> ops,
-                  std::vector<Program::Argument> arguments, const Desc& output,
-                  const std::function<Desc(size_t input)>& describe);
+                  std::vector<Program::Argument> arguments, const View& output,
+                  const std::function<View(size_t input)>& describe);
 
 // An elementwise kernel: input 0 with an operand of the same shape or broadcast, then `more` operations and the
 // post-ops, whose inputs start at `first_input`. Null where oneDNN has none, or one that is slow.

@@ -28,33 +28,34 @@ Program::Program(const Problem& problem)
 
 Program::~Program() = default;
 
-Program::Slot Program::input(size_t index, const Desc& desc) {
-  slots_.push_back({Place::Input, index, desc});
+Program::Slot Program::input(size_t index, const View& view) {
+  slots_.push_back({Place::Input, index, view});
   return slots_.size() - 1;
 }
 
-Program::Slot Program::output(const Desc& desc) {
-  slots_.push_back({Place::Output, 0, desc});
+Program::Slot Program::output(const View& view) {
+  slots_.push_back({Place::Output, 0, view});
   return slots_.size() - 1;
 }
 
 Program::Slot Program::scratch(const Desc& desc) {
-  slots_.push_back({Place::Scratch, reserve_scratch(desc.get_size()), desc});
+  slots_.push_back({Place::Scratch, 0, {desc, reserve_scratch(desc.get_size())}});
   return slots_.size() - 1;
 }
 
 Program::Slot Program::constant(PackCache::Packed packed, const Desc& desc) {
   constants_.push_back(std::move(packed));
-  slots_.push_back({Place::Constant, constants_.size() - 1, desc});
+  slots_.push_back({Place::Constant, constants_.size() - 1, {desc}});
   return slots_.size() - 1;
 }
 
 size_t Program::reserve_scratch(size_t bytes) {
-  const size_t offset = scratch_bytes_;
+  const size_t offset = scratch_end_;
   const auto end = checked_add(offset, bytes);
   const auto aligned = end ? checked_align_up(*end, kTensorAlignment) : std::nullopt;
   if (!aligned) fail(ErrorCode::ResourceExhausted, "a kernel's scratch of {} bytes overflows", bytes);
-  scratch_bytes_ = *aligned;
+  scratch_end_ = *aligned;
+  scratch_bytes_ = std::max(scratch_bytes_, scratch_end_);
   return offset;
 }
 
@@ -121,7 +122,7 @@ std::unique_ptr<Program::Context> Program::make_context() const {
   for (const SlotInfo& slot : slots_) {
     void* handle = DNNL_MEMORY_NONE;
     if (slot.place == Place::Constant) handle = const_cast<std::byte*>(constants_[slot.index].data.get());
-    context->memories.emplace_back(slot.desc, device_.engine, handle);
+    context->memories.emplace_back(slot.view.desc, device_.engine, handle);
     context->addresses.push_back(static_cast<std::byte*>(handle));
   }
   for (const Step& step : steps_) {
@@ -135,11 +136,11 @@ std::unique_ptr<Program::Context> Program::make_context() const {
 std::byte* Program::address(const SlotInfo& slot, const KernelArgs& args) const {
   switch (slot.place) {
     case Place::Input:
-      return const_cast<std::byte*>(args.inputs[slot.index]);
+      return const_cast<std::byte*>(args.inputs[slot.index]) + slot.view.offset;
     case Place::Output:
-      return args.outputs[0];
+      return args.outputs[0] + slot.view.offset;
     case Place::Scratch:
-      return args.scratch + slot.index;
+      return args.scratch + slot.view.offset;
     case Place::Constant:
       break;
   }
@@ -159,7 +160,7 @@ tir::RunStatus Program::execute(Context& context, const KernelArgs& args) const 
     if (!step.primitive) {
       const auto [from, to] = std::pair(step.arguments[0].slot, step.arguments[1].slot);
       if (context.addresses[from] != context.addresses[to])
-        std::memcpy(context.addresses[to], context.addresses[from], slots_[to].desc.get_size());
+        std::memcpy(context.addresses[to], context.addresses[from], slots_[to].view.desc.get_size());
       continue;
     }
     const auto& arguments = context.arguments[i];

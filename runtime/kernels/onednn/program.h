@@ -26,11 +26,11 @@ class Program final : public Kernel {
 
   const Device& device() const { return device_; }
 
-  Slot input(size_t index, const Desc& desc);
-  Slot output(const Desc& desc);
+  Slot input(size_t index, const View& view);
+  Slot output(const View& view);
   Slot scratch(const Desc& desc);
   Slot constant(PackCache::Packed packed, const Desc& desc);
-  const Desc& desc(Slot slot) const { return slots_[slot].desc; }
+  const Desc& desc(Slot slot) const { return slots_[slot].view.desc; }
 
   // The arguments; the scratchpad is added here.
   void step(const Primitive& primitive, std::vector<Argument> arguments);
@@ -43,7 +43,12 @@ class Program final : public Kernel {
   // The operations as primitives of their own, in place of `slot`. Throws Unsupported as above.
   void apply(Slot slot, std::span<const FusedOp> ops, std::span<const Slot> operands);
 
+  // What follows reads nothing of the scratch of what came before: both may lie in the same memory.
+  void reuse_scratch() { scratch_end_ = 0; }
+
+  // -1: none.
   void set_in_place_input(int input) { in_place_input_ = input; }
+  int in_place_input() const { return in_place_input_; }
   void set_implementation(std::string name) { implementation_ = std::move(name); }
   void set_work(uint64_t work) { work_ = work; }
   // No more changes.
@@ -59,8 +64,8 @@ class Program final : public Kernel {
   enum class Place : uint8_t { Input, Output, Scratch, Constant };
   struct SlotInfo {
     Place place;
-    size_t index;  // of the input; offset in scratch; of the constant
-    Desc desc;
+    size_t index;  // of the input or the constant
+    View view;     // in scratch the offset is that from its start
   };
   // A primitive, or a copy where it is empty.
   struct Step {
@@ -81,7 +86,8 @@ class Program final : public Kernel {
   std::vector<SlotInfo> slots_;
   std::vector<PackCache::Packed> constants_;
   std::vector<Step> steps_;
-  size_t scratch_bytes_ = 0;
+  size_t scratch_end_ = 0;
+  size_t scratch_bytes_ = 0;  // the greatest end
   int in_place_input_ = -1;
   std::string implementation_;
   uint64_t work_ = 1;

@@ -54,6 +54,35 @@ TEST(Onednn, LayersOfNetworksRunInGoodImplementations) {
     }
 }
 
+// Rows that are cut into columns, one row and several, with everything that goes with a convolution.
+TEST(Onednn, WideConvolutionsAreRight) {
+  Numbers numbers(21);
+  for (int round = 0; round < 24; ++round) {
+    const int64_t stride = numbers.pick({1, 1, 2, 3});
+    const int64_t dilation = numbers.pick({1, 1, 4});
+    const int64_t kernel = numbers.pick({1, 3, 8});
+    const int64_t reach = dilation * (kernel - 1) + 1;
+    const int64_t left = numbers.between(0, reach - 1), right = numbers.between(0, reach - 1);
+    const int64_t groups = numbers.pick({1, 1, 2});
+    const int64_t in = groups * numbers.pick({1, 2, 3}), out = groups * numbers.pick({1, 3, 16});
+    const int64_t batch = numbers.pick({1, 1, 2}), height = numbers.pick({1, 1, 1, 2});
+    const int64_t width = numbers.pick({8192, 8193, 10000, 12288}) * stride;
+    const std::vector<int64_t> result = {batch, out, height, (width + left + right - reach) / stride + 1};
+    KernelCase c{
+        .call = {.contract = Contract::conv2d}, .inputs = {}, .output = {.dims = result, .layout = numbers.layout()}};
+    c.inputs.push_back(numbers.operand({batch, in, height, width}, numbers.layout()));
+    c.inputs.push_back(numbers.operand({out, in / groups, 1, kernel}, Layout::RowMajor, DType::Float32, true));
+    c.call.post_ops = numbers.post_ops(c.inputs, result, true);
+    c.call.set("strides", std::vector<int64_t>{1, stride});
+    c.call.set("dilation", std::vector<int64_t>{1, dilation});
+    c.call.set("padding", std::vector<int64_t>{0, left, 0, right});
+    c.call.set("groups", groups);
+    expect_variants_agree(c);
+    EXPECT_EQ(run_case(c)->implementation.find("reference"), std::string::npos) << c.text();
+    if (HasFatalFailure()) return;
+  }
+}
+
 TEST(Onednn, PacksConstantWeightsOnce) {
   PackCache packs;
   std::vector<float> weights;
