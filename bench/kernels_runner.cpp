@@ -81,6 +81,7 @@ class Runner {
   // Every PrimFunc of the executable whose dimensions are numbers, `count` times.
   static std::string compile(const std::string& path, size_t count) {
     const ingot::vm::Program program = ingot::vm::load_program(path);
+    const ingot::Cpu cpu = ingot::detect_cpu();
     std::string result;
     for (const auto& call : program.kernels) {
       if (!call.prim_func) continue;
@@ -90,7 +91,7 @@ class Runner {
         for (const auto& dim : call.prim_func->buffers[i].dims) dims.back().push_back(dim.as_const().value_or(1));
       }
       result += (result.empty() ? "" : " ") + times(count, [&] {
-                  (void)ingot::jit::CompiledFunc::compile(*call.prim_func, dims, {}, ingot::detect_cpu(), 1);
+                  (void)ingot::jit::CompiledFunc::compile(*call.prim_func, dims, {}, cpu, 1);
                 });
     }
     return result;
