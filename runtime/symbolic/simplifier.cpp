@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "runtime/base/checked.h"
 #include "runtime/symbolic/interval.h"
+#include "runtime/symbolic/linear_sum.h"
 
 namespace ingot {
 namespace {
@@ -24,7 +26,15 @@ int64_t magnitude_gcd(int64_t coefficient, int64_t divisor) {
 const Sum& Simplifier::normalize(const PrimExpr& expr) {
   const void* key = expr.node();
   if (const auto found = sums_.find(key); found != sums_.end()) return found->second.second;
-  Sum sum = compute(expr);
+  std::optional<Sum> linear;
+  if (!inside_) linear = linear_sum(expr);
+  if (linear) {
+    for_each_var(expr, [&](const SymVar& var) { algebra_.meet(var); });
+    linear = algebra_.collect(linear->constant, std::move(linear->terms));
+  }
+  const bool outermost = !std::exchange(inside_, true);
+  Sum sum = linear ? std::move(*linear) : compute(expr);
+  inside_ = !outermost;
   return sums_.try_emplace(key, expr, std::move(sum)).first->second.second;
 }
 

@@ -4,6 +4,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/symbolic/interval.h"
+#include "runtime/symbolic/linear_sum.h"
 #include "runtime/symbolic/simplifier.h"
 
 namespace ingot {
@@ -18,6 +19,16 @@ auto attempt_or(Attempt attempt, decltype(attempt()) fallback) -> decltype(attem
     if (error.code() != ErrorCode::Unsupported) throw;
     return fallback;
   }
+}
+
+LinearForm without_term(Sum sum, const SymVar& var) {
+  int64_t coefficient = 0;
+  std::erase_if(sum.terms, [&](const Term& term) {
+    if (term.factors[0].var() != var) return false;
+    coefficient = term.coefficient;
+    return true;
+  });
+  return {coefficient, SumAlgebra::render(sum)};
 }
 
 }  // namespace
@@ -52,8 +63,8 @@ PrimExpr simplify(const PrimExpr& expr, const Assumptions& assumptions) {
   if (expr.op() == PrimOp::Const || expr.op() == PrimOp::Var) return expr;
   return attempt_or(
       [&] {
-        Simplifier simplifier(assumptions);
-        PrimExpr result = SumAlgebra::render(simplifier.normalize(expr));
+        const auto linear = linear_sum(expr);
+        PrimExpr result = SumAlgebra::render(linear ? *linear : Simplifier(assumptions).normalize(expr));
         return same_expr(result, expr) ? expr : result;
       },
       expr);
@@ -79,6 +90,7 @@ std::optional<LinearForm> linear_in(const PrimExpr& expr, const SymVar& var, con
   };
   return attempt_or(
       [&]() -> std::optional<LinearForm> {
+        if (auto linear = linear_sum(expr)) return without_term(std::move(*linear), var);
         Simplifier simplifier(assumptions);
         const Sum sum = simplifier.normalize(expr);
         Sum coefficient;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "runtime/symbolic/linear_sum.h"
 #include "runtime/symbolic/simplifier.h"
 #include "runtime/tir/machine.h"
 
@@ -83,8 +84,8 @@ int64_t LinearParts::coefficient_of(const SymVar& var) const {
 
 LinearParts linear_parts(const PrimExpr& expr) {
   const Assumptions nothing;
-  Simplifier simplifier(nothing);
-  const Sum& sum = simplifier.normalize(expr);
+  auto linear = linear_sum(expr);
+  const Sum sum = linear ? std::move(*linear) : Simplifier(nothing).normalize(expr);
   LinearParts result;
   Sum rest;
   for (const Term& term : sum.terms) {
