@@ -12,7 +12,7 @@ namespace {
 // The places of the tokens in the padded batch, taken as one dimension.
 Typed places_of(GraphBuilder& b, const Typed& offsets, const PrimExpr& tokens) {
   const Typed all = b.reshape(b.cast(offsets, DType::Int64), {ops::product(offsets.dims())});
-  return b.builtin("slice", {all, b.integers({0}), b.tensor_of({tokens}, 1), b.integers({0}), b.none()},
+  return b.builtin("slice", {all, b.integers({0}), b.prim(tokens), b.integers({0}), b.none()},
                    tensor_info(DType::Int64, Dims{tokens}));
 }
 

@@ -21,7 +21,7 @@ Values fold_values(std::string_view op, const Typed& x, const Typed& y) {
   for (size_t i = 0; i < std::max(a->size(), b->size()); ++i) {
     const PrimExpr& p = (*a)[a->size() == 1 ? 0 : i];
     const PrimExpr& q = (*b)[b->size() == 1 ? 0 : i];
-    const auto divisor = q.as_const();
+    const bool divides = prove_less(0, q) == Proof::Yes;
     if (op == "add") {
       result.push_back(p + q);
     } else if (op == "subtract") {
@@ -32,9 +32,9 @@ Values fold_values(std::string_view op, const Typed& x, const Typed& y) {
       result.push_back(min(p, q));
     } else if (op == "maximum") {
       result.push_back(max(p, q));
-    } else if (op == "divide" && divisor && *divisor > 0 && prove_less_equal(0, p) == Proof::Yes) {
+    } else if (op == "divide" && divides && prove_less_equal(0, p) == Proof::Yes) {
       result.push_back(floor_div(p, q));
-    } else if (op == "floor_mod" && divisor && *divisor > 0) {
+    } else if (op == "floor_mod" && divides) {
       result.push_back(floor_mod(p, q));
     } else if (op == "equal" || op == "less" || op == "greater") {
       const Proof proof = op == "equal" ? prove_equal(p, q) : op == "less" ? prove_less(p, q) : prove_less(q, p);
@@ -106,6 +106,15 @@ Results convert_neg(const Node& node) {
     return {node.builder().tensor_of(*std::move(values), x.rank(), x.dtype())};
   }
   return convert_same(node, "negative");
+}
+
+Results convert_abs(const Node& node) {
+  const Typed& x = node.input(0);
+  if (auto values = is_integer(x.dtype()) ? x.values : std::nullopt; values && x.info->dims) {
+    for (auto& value : *values) value = max(value, PrimExpr(0) - value);
+    return {node.builder().tensor_of(*std::move(values), x.rank(), x.dtype())};
+  }
+  return convert_same(node, "abs");
 }
 
 Results convert_not(const Node& node) {
@@ -277,7 +286,8 @@ Typed converted(const Node& node, const Typed& x, int32_t type) {
                      {before_opset_24(node, x, type), b.prim(type), b.prim(node.integer("saturate", 1)),
                       b.text(node.text("round_mode", "up"))},
                      tensor_info(dtype, x.dims()));
-  if (x.values && is_integer(dtype)) return b.tensor_of(*x.values, x.rank(), dtype);
+  // Dimensions fit 32 bits; fewer may lose some of theirs.
+  if (x.values && is_integer(dtype) && dtype_bytes(dtype) >= 4) return b.tensor_of(*x.values, x.rank(), dtype);
   if (const auto known = known_integers(x); known && dtype == DType::Bool) {
     Dims values;
     for (const int64_t value : *known) values.emplace_back(value != 0 ? 1 : 0);

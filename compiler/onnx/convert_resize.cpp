@@ -165,7 +165,7 @@ Results resize(const Node& node, const Plan& plan) {
   for (const auto& axis : axes) dims.at(axis.axis) = axis.out ? *axis.out : PrimExpr(make_sym_var("d"));
   const auto given = [&](const std::optional<Typed>& x_) { return x_ ? *x_ : b.none(); };
   return {b.builtin("resize",
-                    {x, given(plan.region), given(plan.scales), given(plan.sizes),
+                    {x, given(plan.region), given(plan.scales), b.list(given(plan.sizes)),
                      plan.axes ? b.integers(*plan.axes) : b.none(), b.text(words_of(plan))},
                     tensor_info(x.dtype(), std::move(dims)))};
 }

@@ -13,10 +13,11 @@
 namespace ingot::onnx_import {
 namespace {
 
-// The known elements of `x` under another shape of rank 0 or 1.
-Typed with_values(const Typed& from, Typed to) {
-  if (to.info->rank && *to.info->rank <= 1) to.values = known_values(from);
-  return to;
+// `to` has the elements of `from` under another shape: in rank 0 and 1 they are computed only where a tensor is read.
+Typed with_values(GraphBuilder& b, const Typed& from, Typed to) {
+  if (!to.info->rank || *to.info->rank > 1 || !is_integer(to.dtype())) return to;
+  auto values = known_values(from);
+  return values ? b.tensor_of(*std::move(values), *to.info->rank, to.dtype()) : to;
 }
 
 // Place `at` of a slice with step 1, counted from the end where it is negative; none where its sign is not known.
@@ -79,7 +80,7 @@ Results convert_reshape(const Node& node) {
   if (!shape || !x.info->dims) {
     Typed target = shape ? b.tensor_of(*shape, 1) : node.input(1);
     const size_t rank = shape ? shape->size() : node.length(1);
-    return {b.builtin("reshape_like", {x, target, b.prim(allowzero ? 1 : 0)}, of_rank(x, rank))};
+    return {b.builtin("reshape_like", {x, b.list(target), b.prim(allowzero ? 1 : 0)}, of_rank(x, rank))};
   }
   // What -1 and 0 stand for is worked out here, so that the program has dimensions only.
   const ir::Op& op = *ops::find("reshape");
@@ -89,7 +90,7 @@ Results convert_reshape(const Node& node) {
   const ir::Attrs attrs = {{"allowzero", allowzero}};
   Typed result = b.reshape(x, *op.infer(ir::CallSite(op, args, infos, attrs, {}))->dims);
   if (auto elements = known_elements(x)) return {with_elements(b, std::move(result), *std::move(elements))};
-  return {with_values(x, std::move(result))};
+  return {with_values(b, x, std::move(result))};
 }
 
 Results convert_flatten(const Node& node) {
@@ -149,7 +150,7 @@ Results convert_unsqueeze(const Node& node) {
   std::ranges::sort(*list);
   if (std::ranges::adjacent_find(*list) != list->end()) fail(ErrorCode::InvalidArgument, "an axis is given twice");
   for (const int64_t axis : *list) result = b.unsqueeze(result, axis);
-  return {with_values(x, result)};
+  return {with_values(b, x, result)};
 }
 
 Results convert_squeeze(const Node& node) {
@@ -171,14 +172,29 @@ Results convert_squeeze(const Node& node) {
       if (!dim.as_const() && prove_equal(dim, 1) == Proof::Unknown)
         return {b.builtin("squeeze", {x}, tensor_info(x.dtype()))};
   }
-  return {with_values(x, b.call("squeeze", {x}, std::move(attrs)))};
+  return {with_values(b, x, b.call("squeeze", {x}, std::move(attrs)))};
 }
+
+namespace {
+
+// Few known integers that are repeated, or stay as they are.
+std::optional<Typed> expanded_values(GraphBuilder& b, const Typed& x, const Dims& shape) {
+  constexpr int64_t kMostValues = 64;
+  if (!x.values || !is_integer(x.dtype()) || x.rank() > 1 || shape.size() > 1) return std::nullopt;
+  const auto count = shape.empty() ? int64_t{1} : shape.front().as_const().value_or(0);
+  if (count == 1) return b.tensor_of(*x.values, std::max(x.rank(), shape.size()), x.dtype());
+  if (x.values->size() != 1 || count < 1 || count > kMostValues) return std::nullopt;
+  return b.tensor_of(Dims(static_cast<size_t>(count), x.values->front()), 1, x.dtype());
+}
+
+}  // namespace
 
 Results convert_expand(const Node& node) {
   auto& b = node.builder();
   const Typed& x = node.input(0);
   const auto shape = known_values(node.input(1));
   if (shape) {
+    if (auto result = expanded_values(b, x, *shape)) return {*std::move(result)};
     Dims target = *shape;
     while (target.size() < x.rank()) target.insert(target.begin(), PrimExpr(1));
     bool clear = true;
@@ -193,7 +209,7 @@ Results convert_expand(const Node& node) {
     if (clear) return {b.call("broadcast_to", {x, b.shape(std::move(target))})};
   }
   const size_t rank = std::max(x.rank(), shape ? shape->size() : node.length(1));
-  return {b.builtin("expand", {x, node.input(1)}, of_rank(x, rank))};
+  return {b.builtin("expand", {x, b.list(node.input(1))}, of_rank(x, rank))};
 }
 
 // Before opset 6 the repeats of one axis, which is another input.
@@ -211,7 +227,7 @@ Results convert_tile(const Node& node) {
       fail(ErrorCode::ShapeMismatch, "input 1 has {} elements, input 0 has rank {}", reps->size(), x.rank());
     return {b.call("tile", {x}, {{"reps", *reps}})};
   }
-  return {b.builtin("tile", {x, node.input(1)}, of_rank(x, x.rank()))};
+  return {b.builtin("tile", {x, b.list(node.input(1))}, of_rank(x, x.rank()))};
 }
 
 Results convert_pad(const Node& node) {
@@ -254,7 +270,7 @@ Results convert_pad(const Node& node) {
     }
     info = tensor_info(x.dtype(), std::move(dims));
   }
-  const Typed margin = attributes ? b.integers(*pads) : node.input(1);
+  const Typed margin = attributes ? b.integers(*pads) : b.list(node.input(1));
   const Typed fill = attributes ? b.scalar(x.dtype(), value) : node.input_or_none(2);
   return {b.builtin("pad", {x, margin, fill, attributes ? b.none() : node.input_or_none(3), b.text(mode)},
                     std::move(info))};
@@ -273,7 +289,10 @@ Results convert_slice(const Node& node) {
     const StructInfo info = x.info->dims   ? sliced_info(node, x)
                             : x.info->rank ? of_rank(x, *x.info->rank)
                                            : tensor_info(x.dtype());
-    return {b.builtin("slice", {x, node.input(1), node.input(2), node.input_or_none(3), node.input_or_none(4)}, info)};
+    return {b.builtin(
+        "slice",
+        {x, b.list(node.input(1)), b.list(node.input(2)), b.list(node.input_or_none(3)), b.list(node.input_or_none(4))},
+        info)};
   }
   std::vector<int64_t> begin = *starts, end = *ends;
   // Far beyond is to the end.
@@ -382,13 +401,13 @@ Results convert_split(const Node& node) {
       const PrimExpr from = size * i;
       Dims dims = x.dims();
       dims[along] = i == 0 ? size : simplify(max(min(size, x.dim(along) - from), 0));
-      const Typed begin = b.tensor_of({from}, 1), end = b.tensor_of({size * (i + 1)}, 1);
+      const Typed begin = b.prim(from), end = b.prim(size * (i + 1));
       results.push_back(
           b.builtin("slice", {x, begin, end, b.integers({axis}), b.none()}, tensor_info(x.dtype(), std::move(dims))));
     }
     return results;
   }
-  return split_by_builtin(b, x, node.input(1), along, std::vector<std::optional<int64_t>>(node.outputs()));
+  return split_by_builtin(b, x, b.list(node.input(1)), along, std::vector<std::optional<int64_t>>(node.outputs()));
 }
 
 Results convert_constant(const Node& node) {
@@ -433,7 +452,7 @@ Results convert_constant_of_shape(const Node& node) {
   element =
       b.constant(make_view(nullptr, Ref<TensorObject>::copy_of(const_cast<TensorObject*>(element.constant())), {}));
   const auto shape = known_values(node.input(0));
-  if (!shape) return {b.builtin("fill", {node.input(0), element}, of_rank(element, node.length(0)))};
+  if (!shape) return {b.builtin("fill", {b.list(node.input(0)), element}, of_rank(element, node.length(0)))};
   const auto number = known_number(element);
   if (shape->size() == 1 && shape->front().as_const() && number && is_integer(element.dtype()) &&
       *shape->front().as_const() >= 0 && *shape->front().as_const() <= 64)

@@ -254,6 +254,14 @@ Typed GraphBuilder::tensor_of(Dims values, size_t rank, DType dtype) {
   return result;
 }
 
+Typed GraphBuilder::list(const Typed& x) {
+  if (!x.values || x.constant() != nullptr) return x;
+  if (x.values->size() == 1) return prim(x.values->front());
+  const bool natural =
+      std::ranges::all_of(*x.values, [](const PrimExpr& value) { return prove_less_equal(0, value) == Proof::Yes; });
+  return natural ? shape(*x.values) : x;
+}
+
 Typed GraphBuilder::cast(const Typed& x, DType dtype) {
   return x.dtype() == dtype ? x : call("cast", {x}, {{"dtype", dtype}});
 }

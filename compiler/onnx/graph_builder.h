@@ -67,6 +67,8 @@ class GraphBuilder {
   Typed none();
   // A tensor with known elements; `rank` 0 or 1.
   Typed tensor_of(Dims values, size_t rank, DType dtype = DType::Int64);
+  // Integers that a builtin reads as a list: known dimensions need no tensor.
+  Typed list(const Typed& x);
 
   // Often needed calls.
   // 0, 1, ... before `count`, int64.
