@@ -57,6 +57,7 @@ Effect effect_of_sequence(const Expr& e) {
 }
 
 bool writes(const Expr& e) {
+  if (e->depth == 1 && e->kind != ExprKind::ExternFunc) return false;
   if (const auto* callee = as<ExternFunc>(e)) return !callee->writes.empty();
   const auto* call = as<Call>(e);
   const auto* op = call != nullptr ? as<OpExpr>(call->callee) : nullptr;

@@ -5,13 +5,26 @@ namespace {
 
 using Map = std::function<Expr(const Expr&)>;
 
-bool map_list(std::vector<Expr>& list, const Map& map) {
-  bool changed = false;
-  for (Expr& e : list) {
-    Expr mapped = map(e);
-    changed |= mapped != e;
-    e = std::move(mapped);
+// The changed list; nullopt where none of it changes.
+std::optional<std::vector<Expr>> map_list(const std::vector<Expr>& list, const Map& map) {
+  std::optional<std::vector<Expr>> changed;
+  for (size_t i = 0; i < list.size(); ++i) {
+    Expr mapped = map(list[i]);
+    if (!changed && mapped != list[i]) changed = list;
+    if (changed) (*changed)[i] = std::move(mapped);
   }
+  return changed;
+}
+
+std::optional<std::vector<BindingBlock>> map_blocks(const std::vector<BindingBlock>& blocks, const Map& map) {
+  std::optional<std::vector<BindingBlock>> changed;
+  for (size_t b = 0; b < blocks.size(); ++b)
+    for (size_t i = 0; i < blocks[b].bindings.size(); ++i) {
+      const Expr& value = blocks[b].bindings[i].value;
+      Expr mapped = map(value);
+      if (!changed && mapped != value) changed = blocks;
+      if (changed) (*changed)[b].bindings[i].value = std::move(mapped);
+    }
   return changed;
 }
 
@@ -60,23 +73,17 @@ Expr map_children(const Expr& expr, const Map& map) {
   };
   switch (expr->kind) {
     case ExprKind::Tuple: {
-      std::vector<Expr> fields = as<Tuple>(expr)->fields;
-      if (!map_list(fields, map)) return expr;
-      return finish(std::make_shared<Tuple>(std::move(fields), expr->span));
+      auto fields = map_list(as<Tuple>(expr)->fields, map);
+      if (!fields) return expr;
+      return finish(std::make_shared<Tuple>(*std::move(fields), expr->span));
     }
     case ExprKind::Seq: {
       const auto& seq = *as<Seq>(expr);
-      std::vector<BindingBlock> blocks = seq.blocks;
-      bool changed = false;
-      for (BindingBlock& block : blocks)
-        for (Binding& binding : block.bindings) {
-          Expr value = map(binding.value);
-          changed |= value != binding.value;
-          binding.value = std::move(value);
-        }
+      auto blocks = map_blocks(seq.blocks, map);
       Expr body = map(seq.body);
-      if (!changed && body == seq.body) return expr;
-      return finish(std::make_shared<Seq>(std::move(blocks), std::move(body), expr->span));
+      if (!blocks && body == seq.body) return expr;
+      if (!blocks) blocks = seq.blocks;
+      return finish(std::make_shared<Seq>(*std::move(blocks), std::move(body), expr->span));
     }
     case ExprKind::Function: {
       const auto& f = *as<Function>(expr);
@@ -100,9 +107,10 @@ Expr map_children(const Expr& expr, const Map& map) {
     case ExprKind::Call: {
       const auto& call = *as<Call>(expr);
       Expr callee = map(call.callee);
-      std::vector<Expr> args = call.args;
-      if (!map_list(args, map) && callee == call.callee) return expr;
-      auto node = std::make_shared<Call>(std::move(callee), std::move(args), call.attrs, call.info_args, expr->span);
+      auto args = map_list(call.args, map);
+      if (!args && callee == call.callee) return expr;
+      if (!args) args = call.args;
+      auto node = std::make_shared<Call>(std::move(callee), *std::move(args), call.attrs, call.info_args, expr->span);
       node->kernel = call.kernel;
       return finish(std::move(node));
     }

@@ -120,6 +120,13 @@ const Op kOps[] = {
 #include "compiler/ops/ops.def"
 };
 
+constexpr bool kElementwise[] = {
+#define ELEMENTWISE(...) true,
+#define OP(...) false,
+#define LIBRARY(...)
+#include "compiler/ops/ops.def"
+};
+
 std::map<std::string_view, const Op*> by_name() {
   std::map<std::string_view, const Op*> result;
   for (const Op& op : kOps) {
@@ -138,5 +145,7 @@ const Op* find(std::string_view name) {
   const auto found = index.find(name);
   return found == index.end() ? nullptr : found->second;
 }
+
+bool is_elementwise(const Op& op) { return kElementwise[&op - kOps]; }
 
 }  // namespace ingot::ops

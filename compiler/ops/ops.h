@@ -10,5 +10,7 @@ namespace ingot::ops {
 std::span<const ir::Op> all();
 // By name or alias; null where there is none.
 const ir::Op* find(std::string_view name);
+// Of an ELEMENTWISE line.
+bool is_elementwise(const ir::Op& op);
 
 }  // namespace ingot::ops

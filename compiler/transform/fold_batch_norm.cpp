@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "compiler/analysis/effects.h"
 #include "compiler/ops/ops.h"
@@ -123,6 +125,14 @@ std::optional<Step> step_of(const Expr& value) {
   return std::nullopt;
 }
 
+// Asked first, as it is cheap: what step_of needs at least.
+bool may_be_step(const Binding& binding) {
+  const Op* op = called_op(binding.value);
+  if (op == nullptr || !channels_of(binding.value->info)) return false;
+  return op->name == "batch_norm" || op->name == "bias_add" || op->name == "add" || op->name == "multiply" ||
+         op->name == "subtract";
+}
+
 Expr vector_expr(std::span<const double> values, const Span& span) {
   const int64_t dims[] = {static_cast<int64_t>(values.size())};
   auto data = make_tensor(nullptr, DType::Float32, dims);
@@ -211,19 +221,20 @@ class SequenceFolder {
         order.emplace_back(&binding, binding.var.get());
         chains.emplace(binding.var.get(), std::move(chain));
       }
-    std::vector<const Binding*> superfluous;
+    std::unordered_set<const Binding*> superfluous;
     for (const auto& [binding, var] : order)
       if (const auto chain = chains.find(var); chain != chains.end()) replace(*binding, chain->second, superfluous);
+    if (superfluous.empty()) return;
     for (auto& block : blocks) {
       std::vector<Binding> kept;
       for (auto& binding : block.bindings)
-        if (std::ranges::find(superfluous, &binding) == superfluous.end()) kept.push_back(std::move(binding));
+        if (!superfluous.contains(&binding)) kept.push_back(std::move(binding));
       block.bindings = std::move(kept);
     }
   }
 
  private:
-  static void replace(Binding& binding, const Chain& chain, std::vector<const Binding*>& superfluous) {
+  static void replace(Binding& binding, const Chain& chain, std::unordered_set<const Binding*>& superfluous) {
     if (!chain.affine.finite()) return;
     if (chain.source != nullptr) {
       binding.value = fold_into(*as<Call>(chain.source->value), chain.affine, binding.value->span);
@@ -232,12 +243,17 @@ class SequenceFolder {
     } else {
       return;
     }
-    superfluous.insert(superfluous.end(), chain.inner.begin(), chain.inner.end());
+    superfluous.insert(chain.inner.begin(), chain.inner.end());
   }
 
   Uses* uses_;
   std::unordered_map<const Var*, Binding*> binding_of_;
 };
+
+bool gives_tuple(const Binding& binding) {
+  const Op* op = called_op(binding.value);
+  return op != nullptr && (op->name == "batch_norm_tuple" || op->name == "dropout_tuple");
+}
 
 // Relay's batch_norm and dropout give tuples of which programs project the first field: the plain operators instead.
 class Projections {
@@ -246,9 +262,7 @@ class Projections {
     std::unordered_map<const Var*, Expr> tuples;
     for (auto& block : blocks)
       for (auto& binding : block.bindings) {
-        const Op* op = called_op(binding.value);
-        if (op != nullptr && binding.var != nullptr && (op->name == "batch_norm_tuple" || op->name == "dropout_tuple"))
-          tuples.emplace(binding.var.get(), binding.value);
+        if (binding.var != nullptr && gives_tuple(binding)) tuples.emplace(binding.var.get(), binding.value);
         const auto* item = as<TupleGetItem>(binding.value);
         const auto found = item == nullptr || item->index != 0 ? tuples.end() : tuples.find(as<Var>(item->tuple));
         if (found == tuples.end()) continue;
@@ -269,10 +283,20 @@ class Projections {
 
 Module fold_batch_norm(Module module, PassContext& context) {
   if (analysis::writes_tensors(module)) return module;
-  const Module plain = rewrite_functions(module, [](const FunctionRef& function) {
-    return rewrite_sequences(function, [](std::vector<BindingBlock>& blocks, Expr&) { Projections()(blocks); });
-  });
-  return rewrite_functions(eliminate_dead(plain, context), [](const FunctionRef& function) {
+  const auto any = [](const Module& in, const std::function<bool(const Binding&)>& holds) {
+    return std::ranges::any_of(in.definitions(), [&](const Definition& definition) {
+      return definition.function != nullptr && any_binding(definition.function, holds);
+    });
+  };
+  if (any(module, gives_tuple)) {
+    module = rewrite_functions(module, [](const FunctionRef& function) {
+      return rewrite_sequences(function, [](std::vector<BindingBlock>& blocks, Expr&) { Projections()(blocks); });
+    });
+    module = eliminate_dead(std::move(module), context);
+  }
+  if (!any(module, may_be_step)) return module;
+  return rewrite_functions(module, [](const FunctionRef& function) {
+    if (!any_binding(function, may_be_step)) return function;
     Uses uses = count_uses(function);
     return rewrite_sequences(function, [&](std::vector<BindingBlock>& blocks, Expr&) {
       for_each_scope(blocks, [&](std::span<BindingBlock> scope) {

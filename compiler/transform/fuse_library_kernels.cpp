@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "compiler/analysis/effects.h"
 #include "compiler/ops/ops.h"
@@ -37,8 +39,8 @@ struct Candidate {
   KernelCall kernel;
   std::vector<Expr> inputs;
   bool has_bias = false;
-  // The bindings whose work it does as well.
-  std::vector<const Binding*> swallowed;
+  // The variables of the bindings whose work it does as well.
+  std::vector<const Var*> swallowed;
 };
 
 // The tensor arguments in order, tuples written out; nullopt where a tuple is not.
@@ -142,20 +144,17 @@ class SequenceFuser {
         if (binding.var == nullptr || binding.cast != nullptr) continue;
         if (visit(binding)) order.push_back(&binding);
       }
-    std::vector<const Binding*> swallowed;
+    std::unordered_set<const Var*> swallowed;
     for (Binding* binding : order) {
       const auto found = candidates_.find(binding->var.get());
       if (found == candidates_.end()) continue;
       const Candidate& made = found->second;
       binding->value = kernel_call(made.kernel, made.inputs, binding->value->info, binding->value->span);
-      swallowed.insert(swallowed.end(), made.swallowed.begin(), made.swallowed.end());
+      swallowed.insert(made.swallowed.begin(), made.swallowed.end());
     }
-    for (auto& block : blocks) {
-      std::vector<Binding> kept;
-      for (auto& binding : block.bindings)
-        if (std::ranges::find(swallowed, &binding) == swallowed.end()) kept.push_back(std::move(binding));
-      block.bindings = std::move(kept);
-    }
+    if (swallowed.empty()) return;
+    for (auto& block : blocks)
+      std::erase_if(block.bindings, [&](const Binding& binding) { return swallowed.contains(binding.var.get()); });
   }
 
  private:
@@ -177,7 +176,7 @@ class SequenceFuser {
       const auto* var = as<Var>(call.args[place]);
       Candidate made = candidates_.at(var);
       if (!extend(made, call, *op, place)) continue;
-      made.swallowed.push_back(bindings_.at(var));
+      made.swallowed.push_back(var);
       candidates_.erase(var);
       keep(binding, std::move(made));
       return true;
@@ -193,13 +192,11 @@ class SequenceFuser {
     const Var* var = binding.var.get();
     candidates_.emplace(var, std::move(made));
     positions_.emplace(var, positions_.size());
-    bindings_.emplace(var, &binding);
   }
 
   const Uses* uses_;
   std::unordered_map<const Var*, Candidate> candidates_;
   std::unordered_map<const Var*, size_t> positions_;
-  std::unordered_map<const Var*, const Binding*> bindings_;
 };
 
 }  // namespace

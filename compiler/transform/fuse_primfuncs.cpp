@@ -5,9 +5,7 @@
 
 #include "compiler/analysis/effects.h"
 #include "compiler/ir/visitor.h"
-#include "compiler/transform/fuse_loops.h"
-#include "compiler/transform/inline_buffers.h"
-#include "compiler/transform/merge_calls.h"
+#include "compiler/transform/merge_cache.h"
 #include "compiler/transform/prim_func_table.h"
 #include "compiler/transform/sequences.h"
 #include "compiler/transform/transforms.h"
@@ -24,25 +22,27 @@ constexpr size_t kMostInputs = 24;
 constexpr size_t kMostMembers = 32;
 constexpr size_t kLongestName = 48;
 
-// The loops that run one after the other.
-size_t count_nests(const tir::PrimFunc& func) {
-  return static_cast<size_t>(std::ranges::count_if(
-      func.body, [](const tir::Stmt& stmt) { return !std::holds_alternative<tir::Allocate>(stmt->node); }));
-}
-
 bool has_loops(const tir::PrimFunc& func) {
   return std::ranges::any_of(func.body,
                              [](const tir::Stmt& stmt) { return std::holds_alternative<tir::For>(stmt->node); });
 }
 
-// Does a function write its output whole? Found once for each.
-using WholeWriters = std::map<const tir::PrimFunc*, bool>;
+// What is found once for all functions of a module.
+struct Known {
+  explicit Known(Module& module) : table(module) {}
+
+  PrimFuncTable table;
+  MergeCache merges;
+  std::map<const tir::PrimFunc*, bool> whole;  // does it write its output whole?
+  // By merged function, which `merges` owns, and name: what it is called in the module.
+  std::map<std::pair<const tir::PrimFunc*, std::string>, std::string> names;
+};
 
 class SequenceFuser {
  public:
   // `uses` are those in the whole function.
-  SequenceFuser(const Module& module, const Uses& uses, PrimFuncTable& table, WholeWriters& whole)
-      : module_(&module), uses_(&uses), table_(&table), whole_(&whole) {}
+  SequenceFuser(const Module& module, const Uses& uses, Known& known)
+      : module_(&module), uses_(&uses), known_(&known) {}
 
   void operator()(std::vector<BindingBlock>& blocks) {
     for_each_scope(blocks, [&](std::span<BindingBlock> scope) { this->scope(scope); });
@@ -63,7 +63,8 @@ class SequenceFuser {
       for (auto& binding : block.bindings) {
         if (binding.var == nullptr || binding.cast != nullptr) continue;
         auto call = as_tir_call(*module_, binding.value);
-        if (call && has_loops(*call->func) && is_total(*call)) candidates.push_back({&binding, *std::move(call)});
+        if (call && has_loops(*call->func) && known_->merges.is_total(*call))
+          candidates.push_back({&binding, *std::move(call)});
       }
     positions_.clear();
     for (size_t i = 0; i < candidates.size(); ++i) positions_.emplace(candidates[i].binding->var.get(), i);
@@ -72,7 +73,7 @@ class SequenceFuser {
   }
 
   bool writes_whole(const tir::PrimFuncRef& func) {
-    auto [entry, is_new] = whole_->try_emplace(func.get(), false);
+    auto [entry, is_new] = known_->whole.try_emplace(func.get(), false);
     if (is_new) entry->second = tir::writes_whole(*func, func->params - 1);
     return entry->second;
   }
@@ -82,35 +83,26 @@ class SequenceFuser {
     std::vector<size_t> group = {root};
     const Var* result = candidates[root].binding->var.get();
     const Member alone[] = {{result, &candidates[root].call}};
-    TirCall best = merged_call(alone);
-    size_t nests = count_nests(*best.func);
+    auto best = *known_->merges.merged(alone, SIZE_MAX);
     std::unordered_set<size_t> refused;
     for (bool grown = true; grown && group.size() < kMostMembers;) {
       grown = false;
-      for (const size_t producer : producers(candidates, group, best)) {
+      for (const size_t producer : producers(candidates, group, best.call)) {
         if (refused.contains(producer)) continue;
         const Member members[] = {{candidates[producer].binding->var.get(), &candidates[producer].call},
-                                  {result, &best}};
-        TirCall merged = merged_call(members);
-        const size_t merged_nests = count_nests(*merged.func);
-        if (merged_nests > nests || merged.inputs.size() > kMostInputs) {
+                                  {result, &best.call}};
+        auto merged = known_->merges.merged(members, kMostInputs);
+        if (!merged || merged->nests > best.nests) {
           refused.insert(producer);
           continue;
         }
         group.push_back(producer);
-        best = std::move(merged);
-        nests = merged_nests;
+        best = *std::move(merged);
         grown = true;
         break;
       }
     }
-    replace(candidates, group, best);
-  }
-
-  static TirCall merged_call(std::span<const Member> members) {
-    TirCall merged = merge(members);
-    merged.func = std::make_shared<const tir::PrimFunc>(fuse_loops(inline_buffers(*merged.func)));
-    return merged;
+    replace(candidates, group, best.call);
   }
 
   // Calls whose result only the group uses, the last one first.
@@ -146,18 +138,22 @@ class SequenceFuser {
       candidates[i].taken = true;
       if (i != group.front()) swallowed_.insert(candidates[i].binding->var.get());
     }
-    auto func = std::make_shared<tir::PrimFunc>(*call.func);
-    func->name = name_of(candidates, group);
-    tir::check(*func);
-    if (group.size() == 1 && tir::same_func(*func, *candidates[group[0]].call.func)) return;
-    binding.value = tir_call(table_->add(std::move(func), call.span), call.inputs, call.scalars, {call.output},
-                             binding.value->info, call.span);
+    const auto [known, is_new] = known_->names.try_emplace({call.func.get(), name_of(candidates, group)});
+    if (is_new) {
+      auto func = std::make_shared<tir::PrimFunc>(*call.func);
+      func->name = known->first.second;
+      tir::check(*func);
+      const bool changed = group.size() > 1 || !tir::same_func(*func, *candidates[group[0]].call.func);
+      if (changed) known->second = known_->table.add(std::move(func), call.span);
+    }
+    // Without a name it is the function that is called already.
+    if (known->second.empty()) return;
+    binding.value = tir_call(known->second, call.inputs, call.scalars, {call.output}, binding.value->info, call.span);
   }
 
   const Module* module_;
   const Uses* uses_;
-  PrimFuncTable* table_;
-  WholeWriters* whole_;
+  Known* known_;
   std::unordered_map<const Var*, size_t> positions_;
   std::unordered_set<const Var*> swallowed_;
 };
@@ -187,14 +183,13 @@ void drop_unused(Module& module, const Module& before) {
 Module fuse_primfuncs(Module module, PassContext&) {
   if (analysis::writes_tensors(module)) return module;
   Module result = module;
-  PrimFuncTable table(result);
-  WholeWriters whole;
+  Known known(result);
   for (const auto& definition : module.definitions()) {
     if (definition.function == nullptr) continue;
     Definition made = definition;
     const Uses uses = count_uses(definition.function);
     made.function = rewrite_sequences(definition.function, [&](std::vector<BindingBlock>& blocks, Expr&) {
-      SequenceFuser(module, uses, table, whole)(blocks);
+      SequenceFuser(module, uses, known)(blocks);
     });
     result.set(std::move(made));
   }

@@ -2,6 +2,7 @@
 #include "compiler/ops/call.h"
 #include "compiler/ops/op_func.h"
 #include "compiler/ops/ops.h"
+#include "compiler/transform/meaning_cache.h"
 #include "compiler/transform/prim_func_table.h"
 #include "compiler/transform/sequences.h"
 #include "compiler/transform/transforms.h"
@@ -141,9 +142,11 @@ class Legalizer {
                    call.info);
     }
 
-    StructInfo result = call.info;
+    const StructInfo& result = call.info;
+    if (const auto* known = meanings_.find(op, call))
+      return tir_call(known->prim_func, tensor_args(call), known->scalars, ops::results_of(result), result, call.span);
     const Meaning meaning = op.define(site);
-    if (const auto* func = std::get_if<tir::PrimFuncRef>(&meaning)) return prim_func(call, site, *func, result);
+    if (const auto* func = std::get_if<tir::PrimFuncRef>(&meaning)) return prim_func(call, site, *func);
     if (const auto* kernel = std::get_if<KernelCall>(&meaning)) {
       auto inputs = tensor_args(call);
       inputs.resize(std::min<size_t>(inputs.size(), kernel->inputs));
@@ -158,12 +161,13 @@ class Legalizer {
     return composed(std::get<Expr>(meaning), call.span);
   }
 
-  Expr prim_func(const Call& call, const CallSite& site, const tir::PrimFuncRef& func, const StructInfo& result) {
-    const auto outputs = ops::results_of(result);
+  Expr prim_func(const Call& call, const CallSite& site, const tir::PrimFuncRef& func) {
+    const auto outputs = ops::results_of(call.info);
     std::vector<PrimExpr> scalars;
     for (const auto& var : ops::scalar_vars(site, outputs)) scalars.emplace_back(var);
-    return tir_call(prim_funcs_.add(func, call.span), tensor_args(call), std::move(scalars), outputs, result,
-                    call.span);
+    const std::string name = prim_funcs_.add(func, call.span);
+    meanings_.add(site.op(), call, {name, scalars});
+    return tir_call(name, tensor_args(call), std::move(scalars), outputs, call.info, call.span);
   }
 
   // The inputs of a prim_func are written out, one by one.
@@ -277,6 +281,7 @@ class Legalizer {
   using Dims = std::vector<PrimExpr>;
 
   PrimFuncTable prim_funcs_;
+  MeaningCache meanings_;
   PassContext* context_;
   bool writes_;  // nobody may write to a constant: where somebody may get it, it is copied
   BindingBlock* block_ = nullptr;

@@ -89,8 +89,8 @@ class Merging {
   explicit Merging(std::span<const Member> members) : members_(members) {
     for (const Member& member : members) {
       for (const Expr& input : member.call->inputs)
-        if (!is_internal(input) && !is_number(input) && !ids_.contains(key_of(input))) {
-          ids_.emplace(key_of(input), static_cast<BufferId>(inputs_.size()));
+        if (!is_internal(input) && number_of(input) == nullptr && !ids_.contains(input_key(input))) {
+          ids_.emplace(input_key(input), static_cast<BufferId>(inputs_.size()));
           inputs_.push_back(input);
         }
     }
@@ -136,17 +136,6 @@ class Merging {
   }
 
  private:
-  // Constants of the same elements are one.
-  static const void* key_of(const Expr& input) {
-    const auto* constant = as<Constant>(input);
-    return constant != nullptr ? static_cast<const void*>(constant->data.get()) : input.get();
-  }
-
-  static bool is_number(const Expr& input) {
-    const auto* constant = as<Constant>(input);
-    return constant != nullptr && constant->data->rank == 0;
-  }
-
   bool is_internal(const Expr& input) const {
     return std::ranges::any_of(members_, [&](const Member& member) { return member.result == input.get(); });
   }
@@ -186,14 +175,14 @@ class Merging {
       return entry->second;
     };
     copy.expr = [&](const tir::ExprNode& node) -> tir::Expr {
-      if (node.op == ExprOp::Load && node.buffer < call.inputs.size() && is_number(call.inputs[node.buffer]))
-        return element(*as<Constant>(call.inputs[node.buffer])->data);
+      if (node.op == ExprOp::Load && node.buffer < call.inputs.size() && number_of(call.inputs[node.buffer]) != nullptr)
+        return element(*number_of(call.inputs[node.buffer]));
       const auto found = node.op == ExprOp::Let ? scalar_values.find(node.let.get()) : scalar_values.end();
       return found == scalar_values.end() ? nullptr : tir::index_value(found->second);
     };
     copy.buffer = [&](BufferId id) {
       if (id >= func.params) return first + (id - func.params);
-      if (id < call.inputs.size()) return ids_.at(key_of(call.inputs[id]));
+      if (id < call.inputs.size()) return ids_.at(input_key(call.inputs[id]));
       return member.result == members_.back().result ? output_ : ids_.at(member.result);
     };
     for (size_t i = temporaries_.size() - (func.buffers.size() - func.params); i < temporaries_.size(); ++i)
@@ -254,6 +243,16 @@ bool is_total(const TirCall& call) {
   if (divides_integers(*call.func) || !bind(call)) return false;
   return std::ranges::none_of(tir::prove_bounds(*call.func),
                               [](tir::BoundsProof proof) { return proof == tir::BoundsProof::None; });
+}
+
+const void* input_key(const Expr& input) {
+  const auto* constant = as<Constant>(input);
+  return constant != nullptr ? static_cast<const void*>(constant->data.get()) : input.get();
+}
+
+const TensorObject* number_of(const Expr& input) {
+  const auto* constant = as<Constant>(input);
+  return constant != nullptr && constant->data->rank == 0 ? constant->data.get() : nullptr;
 }
 
 TirCall merge(std::span<const Member> members) { return Merging(members).finish(); }

@@ -28,6 +28,11 @@ struct Member {
   const ir::Var* result;
   const TirCall* call;
 };
+// What tells inputs of merged calls apart: constants of the same elements are one.
+const void* input_key(const ir::Expr& input);
+// The element, where the input is a constant of rank 0; otherwise null.
+const TensorObject* number_of(const ir::Expr& input);
+
 // The calls one after the other in one function, which knows the numbers (constants of rank 0) among its inputs; the
 // result is that of the last one, those of the others are temporary buffers of it. All are total, and earlier ones
 // write their result whole.

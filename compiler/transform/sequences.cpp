@@ -24,6 +24,16 @@ Expr rewrite_in(const Expr& e, const RewriteSequence& rewrite) {
   return typed(std::make_shared<Seq>(std::move(blocks), std::move(body), seq->span), seq->info);
 }
 
+bool any_in(const Expr& e, const std::function<bool(const Binding&)>& holds) {
+  if (const auto* f = as<Function>(e)) return any_in(f->body, holds);
+  if (const auto* branch = as<If>(e)) return any_in(branch->then_branch, holds) || any_in(branch->else_branch, holds);
+  const auto* seq = as<Seq>(e);
+  return seq != nullptr && std::ranges::any_of(seq->blocks, [&](const BindingBlock& block) {
+           return std::ranges::any_of(
+               block.bindings, [&](const Binding& binding) { return holds(binding) || any_in(binding.value, holds); });
+         });
+}
+
 std::vector<StructInfo> infos_of(const Call& call) {
   std::vector<StructInfo> infos;
   for (const auto& arg : call.args) infos.push_back(arg->info);
@@ -57,12 +67,21 @@ Module rewrite_functions(const Module& module, const std::function<FunctionRef(c
   return result;
 }
 
+bool any_binding(const FunctionRef& function, const std::function<bool(const Binding&)>& holds) {
+  return any_in(function, holds);
+}
+
 Uses count_uses(const Expr& expr) {
   Uses uses;
   const std::function<void(const Expr&)> visit = [&](const Expr& e) {
     if (const auto* var = as<Var>(e)) {
       ++uses[var];
-    } else {
+    } else if (const auto* seq = as<Seq>(e)) {
+      size_t bindings = uses.size();
+      for (const auto& block : seq->blocks) bindings += block.bindings.size();
+      if (bindings > uses.bucket_count()) uses.reserve(std::max(bindings, 2 * uses.bucket_count()));
+      for_each_child(e, visit);
+    } else if (e->depth > 1) {
       for_each_child(e, visit);
     }
   };

@@ -24,13 +24,15 @@ void for_each_scope(std::vector<ir::BindingBlock>& blocks,
 ir::Module rewrite_functions(const ir::Module& module,
                              const std::function<ir::FunctionRef(const ir::FunctionRef&)>& rewrite);
 
+// Does `holds` hold for a binding of the function, nested functions and sequences included?
+bool any_binding(const ir::FunctionRef& function, const std::function<bool(const ir::Binding&)>& holds);
+
 // How often each variable is used in the expression, nested functions and sequences included.
 using Uses = std::unordered_map<const ir::Var*, size_t>;
 Uses count_uses(const ir::Expr& expr);
 
 // The operator that a binding's value calls; null where it is anything else.
 const ir::Op* called_op(const ir::Expr& value);
-
 
 // The expression with StructInfo.
 ir::Expr typed(ir::Expr expr, StructInfo info);

@@ -44,6 +44,31 @@ std::string scalar_bindings(size_t n) {
          repeated(n, [](size_t i) { return fmt::format("let %v{} = %v{} + {};\n", i + 1, i, i % 7); }) +
          fmt::format("%v{}\n}}\n", n);
 }
+std::string chained_additions(size_t n) {
+  return "def @main(%v0: Tensor[(4, 4), float32]) {\n" +
+         repeated(n, [](size_t i) { return fmt::format("let %v{} = add(%v{}, 1f);\n", i + 1, i); }) +
+         fmt::format("%v{}\n}}\n", n);
+}
+std::string different_constants(size_t n) {
+  return "def @main(%v0: Tensor[(4,), float32]) {\n" +
+         repeated(n, [](size_t i) { return fmt::format("let %v{} = add(%v{}, {}f);\n", i + 1, i, i); }) +
+         fmt::format("%v{}\n}}\n", n);
+}
+std::string mixed_operators(size_t n) {
+  const char* forms[] = {"matmul(%v{}, %w)", "relu(%v{})", "add(%v{}, %w)", "reshape(%v{}, shape(4, 4))",
+                         "softmax(%v{})"};
+  return "def @main(%v0: Tensor[(4, 4), float32], %w: Tensor[(4, 4), float32]) {\n" +
+         repeated(n,
+                  [&](size_t i) {
+                    return fmt::format("let %v{} = {};\n", i + 1, fmt::format(fmt::runtime(forms[i % 5]), i));
+                  }) +
+         fmt::format("%v{}\n}}\n", n);
+}
+std::string dataflow_bindings(size_t n) {
+  return "def @main(%v0: Tensor[(n, 4), float32]) {\ndataflow {\n" +
+         repeated(n, [](size_t i) { return fmt::format("let %v{} = add(%v{}, %v0);\n", i + 1, i); }) +
+         fmt::format("output(%v{0});\n}}\n%v{0}\n}}\n", n);
+}
 std::string graph_bindings(size_t n) {
   return "def @main(%0: Tensor[(n, 4), float32]) {\n" +
          repeated(n, [](size_t i) { return fmt::format("%{} = tanh(%{})\n", i + 1, i); }) + fmt::format("%{}\n}}\n", n);
@@ -131,16 +156,25 @@ TEST_P(LargePrograms, CostAsMuchAsTheyAreLarge) {
   EXPECT_LT(allocated, 8 * 1.4) << small.allocations << " allocations for " << size;
   EXPECT_LT(large.seconds, 8 * 3 * small.seconds + 0.05) << small.seconds << " s for " << size;
   if (std::getenv("INGOT_SOAK") == nullptr) return;
-  const double start = seconds();
-  compile(make(full));
-  std::cerr << name << ": " << full << " in " << seconds() - start << " s of processor time\n";
-  EXPECT_LT(seconds() - start, 5);
+  const auto seconds_of = [make = make](size_t count) {
+    const double start = seconds();
+    compile(make(count));
+    return seconds() - start;
+  };
+  const double eighth = seconds_of(full / 8), whole = seconds_of(full);
+  std::cerr << name << ": " << full << " in " << whole << " s of processor time, an eighth in " << eighth << " s\n";
+  EXPECT_LT(whole, 5);
+  EXPECT_LT(whole, 8 * 1.6 * eighth + 0.1);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Kinds, LargePrograms,
     testing::Values(Growth{"tensor_bindings", tensor_bindings, 250, 100'000},
                     Growth{"scalar_bindings", scalar_bindings, 250, 100'000},
+                    Growth{"chained_additions", chained_additions, 250, 100'000},
+                    Growth{"different_constants", different_constants, 250, 100'000},
+                    Growth{"mixed_operators", mixed_operators, 250, 100'000},
+                    Growth{"dataflow_bindings", dataflow_bindings, 250, 100'000},
                     Growth{"graph_bindings", graph_bindings, 250, 100'000}, Growth{"branches", branches, 100, 20'000},
                     Growth{"closures", closures, 100, 10'000}, Growth{"functions", functions, 250, 10'000},
                     Growth{"nested_ifs", nested_ifs, 125, 1000}, Growth{"nested_elses", nested_elses, 125, 1000},
