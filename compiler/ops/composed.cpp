@@ -70,7 +70,9 @@ StructInfo infer_composed(const CallSite& call) {
   try {
     return Composition(call).info(meaning);
   } catch (const Error& error) {
-    throw Error(error.code(), fmt::format("{}: {}", call.op().name, error.what()));
+    const std::string_view told = error.what();
+    const std::string prefix = fmt::format("{}: ", call.op().name);
+    throw Error(error.code(), told.starts_with(prefix) ? std::string(told) : prefix + std::string(told));
   }
 }
 

@@ -3,6 +3,7 @@
 #include "compiler/ops/broadcast.h"
 #include "compiler/ops/composed.h"
 #include "compiler/ops/functions.h"
+#include "compiler/ops/layouts.h"
 #include "runtime/symbolic/simplify.h"
 
 // Operators that put elements elsewhere, as compositions of reshape, transpose and the like.
@@ -20,17 +21,9 @@ Expr transposed(const Expr& x, std::vector<int64_t> axes) {
   return make_call("transpose", {x}, {{"axes", std::move(axes)}});
 }
 
-void require_letters(const CallSite& call, const std::string& layout) {
-  for (const char letter : layout)
-    if (std::count(layout.begin(), layout.end(), letter) != 1 || letter < 'A' || letter > 'Z')
-      call.fail(ErrorCode::Unsupported, "layout \"{}\": one capital letter for each dimension is supported", layout);
-}
-
 // Blocks of `size` x `size` between channels and the two dimensions behind them.
 int64_t block_size(const CallSite& call, const Operand& x, std::string_view attribute) {
   require_rank(call, x, 4);
-  if (call.has_attr("layout") && call.text("layout") != "NCHW")
-    call.fail(ErrorCode::Unsupported, "layout is \"{}\", only \"NCHW\" is there", call.text("layout"));
   const int64_t size = call.integer(attribute);
   if (size < 1) call.fail(ErrorCode::InvalidArgument, "{} is {}, it must be 1 or more", attribute, size);
   return size;
@@ -137,23 +130,8 @@ Meaning define_meshgrid(const CallSite& call) {
   return make_tuple(std::move(grids));
 }
 
-Meaning define_layout_transform(const CallSite& call) {
-  const auto x = operand(call, 0);
-  const std::string from = call.text("src_layout"), to = call.text("dst_layout");
-  require_letters(call, from);
-  require_letters(call, to);
-  require_rank(call, x, from.size());
-  std::vector<int64_t> order;
-  for (const char letter : to) {
-    const size_t at = from.find(letter);
-    if (at == std::string::npos || to.size() != from.size())
-      call.fail(ErrorCode::InvalidArgument, "\"{}\" and \"{}\" do not name the same dimensions", from, to);
-    order.push_back(static_cast<int64_t>(at));
-  }
-  return transposed(call.arg(0), order);
-}
-
 Meaning define_depth_to_space(const CallSite& call) {
+  if (auto plain = in_plain_layouts(call, "NCHW")) return *std::move(plain);
   const auto x = operand(call, 0);
   const bool shuffle = call.op().name == "pixel_shuffle";
   const int64_t size = block_size(call, x, shuffle ? "upscale_factor" : "block_size");
@@ -170,6 +148,7 @@ Meaning define_depth_to_space(const CallSite& call) {
 }
 
 Meaning define_space_to_depth(const CallSite& call) {
+  if (auto plain = in_plain_layouts(call, "NCHW")) return *std::move(plain);
   const auto x = operand(call, 0);
   const int64_t size = block_size(call, x, "block_size");
   require_divisible(call, x, 2, size);

@@ -1,7 +1,10 @@
+#include <algorithm>
+
 #include <fmt/ranges.h>
 
 #include "compiler/ops/composed.h"
 #include "compiler/ops/functions.h"
+#include "compiler/ops/layouts.h"
 #include "runtime/symbolic/simplify.h"
 
 // Convolution and pooling of one and three dimensions, and transposed convolution, by the operators of any rank.
@@ -37,23 +40,20 @@ Numbers padding(const CallSite& call, size_t count) {
   return result;
 }
 
-void require_layout(const CallSite& call, std::string_view name, std::string_view wanted) {
-  if (call.has_attr(name) && !call.text(name).empty() && call.text(name) != wanted)
-    call.fail(ErrorCode::Unsupported, "{} is \"{}\", only \"{}\" is there", name, call.text(name), wanted);
-}
-
 std::string_view data_layout(size_t spatial) { return spatial == 1 ? "NCW" : spatial == 2 ? "NCHW" : "NCDHW"; }
 
-Numbers kernel_dims(const CallSite& call, const Operand& w) {
+// `known`: the operator needs numbers. A dimension that is not known is 0.
+Numbers kernel_dims(const CallSite& call, const Operand& w, bool known) {
   Numbers result;
   for (size_t d = 2; d < w.rank(); ++d) {
     const auto size = w.dims()[d].as_const();
-    if (!size || *size < 1 || *size > INT32_MAX)
+    if ((known && !size) || (size && (*size < 1 || *size > INT32_MAX)))
       call.fail(ErrorCode::Unsupported, "dimension {} of the kernel {} must be known, it is {}", d, w.name,
                 to_text(w.dims()[d]));
-    result.push_back(*size);
+    result.push_back(size.value_or(0));
   }
-  if (call.has_attr("kernel_size") && per_dimension(call, "kernel_size", result.size()) != result)
+  const bool all_known = std::find(result.begin(), result.end(), 0) == result.end();
+  if (all_known && call.has_attr("kernel_size") && per_dimension(call, "kernel_size", result.size()) != result)
     call.fail(ErrorCode::ShapeMismatch, "kernel_size is ({}), {} is {}", fmt::join(call.integers("kernel_size"), ", "),
               w.name, dims_text(w.dims()));
   return result;
@@ -71,16 +71,12 @@ struct Problem {
   Numbers kernel;
 };
 
-Problem problem(const CallSite& call, std::string_view kernel_layout) {
+Problem problem(const CallSite& call, bool known_kernel) {
   Problem p{spatial_rank(call), operand(call, 0), operand(call, 1), {}};
   require_rank(call, p.x, p.spatial + 2);
   require_rank(call, p.w, p.spatial + 2);
   require_same_dtype(call, p.x, p.w);
-  require_out_dtype(call, p.x);
-  require_layout(call, "data_layout", data_layout(p.spatial));
-  require_layout(call, "out_layout", data_layout(p.spatial));
-  require_layout(call, "kernel_layout", kernel_layout);
-  p.kernel = kernel_dims(call, p.w);
+  p.kernel = kernel_dims(call, p.w, known_kernel);
   return p;
 }
 
@@ -93,7 +89,8 @@ std::string layout_of(std::string_view channels, size_t spatial) {
 // Of "conv1d" and "conv3d".
 Meaning define_conv(const CallSite& call) {
   const size_t spatial = spatial_rank(call);
-  const Problem p = problem(call, layout_of("OI", spatial));
+  if (auto plain = in_plain_form(call, data_layout(spatial), layout_of("OI", spatial))) return *std::move(plain);
+  const Problem p = problem(call, false);
   require_channels(call, p.w, p.w.dims()[0]);
   return make_call("conv_nd", {call.arg(0), call.arg(1)},
                    {{"strides", per_dimension(call, "strides", spatial)},
@@ -106,7 +103,8 @@ Meaning define_conv(const CallSite& call) {
 // ...).
 Meaning define_conv_transpose(const CallSite& call) {
   const size_t spatial = spatial_rank(call);
-  const Problem p = problem(call, layout_of("IO", spatial));
+  if (auto plain = in_plain_form(call, data_layout(spatial), layout_of("IO", spatial))) return *std::move(plain);
+  const Problem p = problem(call, true);
   const int64_t groups = call.integer("groups");
   if (groups < 1) call.fail(ErrorCode::InvalidArgument, "groups is {}, it must be 1 or more", groups);
   require_equal(call, "input channels", p.x, p.x.dims()[1], p.w, p.w.dims()[0]);
@@ -141,9 +139,8 @@ Meaning define_conv_transpose(const CallSite& call) {
 // Of "max_pool1d", "max_pool3d", "avg_pool1d" and "avg_pool3d".
 Meaning define_pool(const CallSite& call) {
   const size_t spatial = spatial_rank(call);
+  if (auto plain = in_plain_layouts(call, data_layout(spatial))) return *std::move(plain);
   require_rank(call, operand(call, 0), spatial + 2);
-  require_layout(call, "layout", data_layout(spatial));
-  require_layout(call, "out_layout", data_layout(spatial));
   const bool mean = call.op().name.starts_with("avg");
   Attrs attrs = {{"pool_size", per_dimension(call, "pool_size", spatial)},
                  {"strides", per_dimension(call, "strides", spatial)},
@@ -161,17 +158,35 @@ Meaning define_dilate(const CallSite& call) {
   return make_call("insert_zeros", {call.arg(0)}, {{"steps", per_dimension(call, "strides", x.rank())}});
 }
 
+namespace {
+
+// Of integers where numbers in between arise: computed in float32. Of an out_dtype: the result is cast.
+std::optional<Expr> in_float(const CallSite& call, bool between) {
+  const DType dtype = operand(call, 0).dtype();
+  const DType out = dtype_of(call, "out_dtype") == DType::None ? dtype : dtype_of(call, "out_dtype");
+  const bool widened = between && !is_float(dtype);
+  if (!widened && out == dtype) return std::nullopt;
+  std::vector<Expr> args;
+  for (size_t i = 0; i < call.size(); ++i) args.push_back(call.arg(i));
+  if (widened) args[0] = make_call("cast", {args[0]}, {{"dtype", DType::Float32}});
+  Attrs attrs = call.attrs();
+  attrs.erase("out_dtype");
+  return make_call("cast", {make_call(call.op().name, std::move(args), std::move(attrs))}, {{"dtype", out}});
+}
+
+}  // namespace
+
 // Sizes to those given; modes as of ONNX's Resize, whose arithmetic it is.
 Meaning define_resize(const CallSite& call) {
-  const auto x = operand(call, 0);
   const size_t spatial = spatial_rank(call);
+  if (auto plain = in_plain_layouts(call, data_layout(spatial))) return *std::move(plain);
+  const auto x = operand(call, 0);
   require_rank(call, x, spatial + 2);
-  require_layout(call, "layout", data_layout(spatial));
   const std::string method = call.text("method");
   if (method != "nearest_neighbor" && method != "linear" && method != "cubic")
     call.fail(ErrorCode::InvalidArgument,
               "method is \"{}\", possible are \"nearest_neighbor\", \"linear\" and \"cubic\"", method);
-  if (method != "nearest_neighbor") require_float(call, x);
+  if (auto result = in_float(call, method != "nearest_neighbor")) return *std::move(result);
   std::string rounding = call.text("rounding_method");
   const std::string coordinates = call.text("coordinate_transformation_mode");
   if (rounding.empty()) rounding = coordinates == "align_corners" ? "round_prefer_ceil" : "floor";

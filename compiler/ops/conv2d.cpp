@@ -1,5 +1,6 @@
-#include "compiler/ops/call.h"
+#include "compiler/ops/composed.h"
 #include "compiler/ops/functions.h"
+#include "compiler/ops/layouts.h"
 #include "compiler/ops/op_func.h"
 #include "compiler/ops/window.h"
 #include "runtime/symbolic/simplify.h"
@@ -10,38 +11,9 @@ using namespace ir;
 
 namespace {
 
-// Position of each letter of `wanted` in `layout`; InvalidArgument where it has others.
-std::vector<int64_t> order_of(const CallSite& call, std::string_view attribute, std::string_view wanted) {
-  const std::string layout = call.text(attribute);
-  std::vector<int64_t> order;
-  for (const char letter : wanted) {
-    const size_t place = layout.find(letter);
-    if (layout.size() != wanted.size() || place == std::string::npos)
-      call.fail(ErrorCode::InvalidArgument, "{} is \"{}\", it must name the dimensions {} in some order", attribute,
-                layout, wanted);
-    order.push_back(static_cast<int64_t>(place));
-  }
-  return order;
-}
-
-bool in_order(const std::vector<int64_t>& order) { return order == std::vector<int64_t>{0, 1, 2, 3}; }
-
-std::vector<int64_t> inverse(const std::vector<int64_t>& order) {
-  std::vector<int64_t> result(order.size());
-  for (size_t i = 0; i < order.size(); ++i) result[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
-  return result;
-}
-
-Dims permuted(const Dims& dims, const std::vector<int64_t>& order) {
-  Dims result;
-  for (const int64_t place : order) result.push_back(dims[static_cast<size_t>(place)]);
-  return result;
-}
-
 struct Convolution {
   Operand x, w;
-  std::vector<int64_t> x_order, w_order;
-  Dims in, weight, out;  // NCHW, OIHW, NCHW
+  Dims in, weight, out;
   Window window;
   int64_t groups;
   bool has_bias;
@@ -49,26 +21,20 @@ struct Convolution {
 };
 
 Convolution convolution(const CallSite& call) {
-  Convolution c{operand(call, 0), operand(call, 1), {}, {}, {}, {}, {}, {}, call.integer("groups"), given(call, 2)};
-  require_float(call, c.x);
+  Convolution c{operand(call, 0), operand(call, 1), {}, {}, {}, {}, call.integer("groups"), given(call, 2)};
+  require_numeric(call, c.x);
   require_same_dtype(call, c.x, c.w);
-  require_out_dtype(call, c.x);
-  if (const auto out = call.text("out_layout"); !out.empty() && out != call.text("data_layout"))
-    call.fail(ErrorCode::Unsupported, "out_layout \"{}\" differs from data_layout \"{}\"; use transpose", out,
-              call.text("data_layout"));
   require_rank(call, c.x, 4);
   require_rank(call, c.w, 4);
-  c.x_order = order_of(call, "data_layout", "NCHW");
-  c.w_order = order_of(call, "kernel_layout", "OIHW");
-  c.in = permuted(c.x.dims(), c.x_order);
-  c.weight = permuted(c.w.dims(), c.w_order);
+  c.in = c.x.dims();
+  c.weight = c.w.dims();
   if (c.groups < 1) call.fail(ErrorCode::InvalidArgument, "groups is {}, it must be 1 or more", c.groups);
   require_equal(call, "input channels", c.x, c.in[1], c.w, simplify(c.weight[1] * c.groups));
   c.proved = prove_equal(c.in[1], c.weight[1] * c.groups) == Proof::Yes;
   const auto channels = c.weight[0].as_const();
-  if (channels && *channels % c.groups != 0)
-    call.fail(ErrorCode::ShapeMismatch, "{} has {} output channels, which {} groups do not divide", c.w.name, *channels,
-              c.groups);
+  if (prove_equal(floor_mod(c.weight[0], c.groups), 0) == Proof::No)
+    call.fail(ErrorCode::ShapeMismatch, "{} has {} output channels, which {} groups do not divide", c.w.name,
+              to_text(c.weight[0]), c.groups);
   if (channels && call.has_attr("channels") && call.integer("channels") != *channels)
     call.fail(ErrorCode::ShapeMismatch, "channels is {}, {} has {}", call.integer("channels"), c.w.name, *channels);
   c.window.strides = pair_attr(call, "strides", 1);
@@ -76,10 +42,7 @@ Convolution convolution(const CallSite& call) {
   c.window.padding = padding_attr(call);
   c.out = {c.in[0], c.weight[0], {}, {}};
   for (size_t d = 0; d < 2; ++d) {
-    const auto size = c.weight[2 + d].as_const();
-    if (!size)
-      call.fail(ErrorCode::Unsupported, "the kernel {} must have known spatial dimensions, it has {}", c.w.name,
-                dims_text(c.weight));
+    const auto size = c.weight[2 + d].as_const();  // plain_form has seen to the others
     if (*size < 1 || *size > INT32_MAX)
       call.fail(ErrorCode::ShapeMismatch, "the kernel {} has a spatial dimension of {}", c.w.name, *size);
     c.window.size[d] = *size;
@@ -125,18 +88,39 @@ Meaning loops(const CallSite& call, const Convolution& c) {
   return f.finish();
 }
 
+// The call in the contract's layouts; a kernel whose size is not known is moved by conv_nd. Nullopt: it is in that
+// form.
+std::optional<Expr> plain_form(const CallSite& call) {
+  if (auto plain = in_plain_form(call, "NCHW", "OIHW")) return plain;
+  const auto x = operand(call, 0), w = operand(call, 1);
+  require_rank(call, x, 4);
+  require_rank(call, w, 4);
+  if (w.dims()[2].as_const() && w.dims()[3].as_const()) return std::nullopt;
+  Expr result = make_call("conv_nd", {call.arg(0), call.arg(1)},
+                          {{"strides", list(pair_attr(call, "strides", 1))},
+                           {"padding", list(padding_attr(call))},
+                           {"dilation", list(pair_attr(call, "dilation", 1))},
+                           {"groups", call.integer("groups")}});
+  return given(call, 2) ? make_call("bias_add", {result, call.arg(2)}) : result;
+}
+
 }  // namespace
 
 StructInfo infer_conv2d(const CallSite& call) {
+  if (plain_form(call)) return infer_composed(call);
   const auto c = convolution(call);
-  return tensor_like(c.x, permuted(c.out, inverse(c.x_order)));
+  return tensor_like(c.x, c.out);
 }
 
-Effect conv2d_effect(const CallSite& call) { return convolution(call).proved ? Effect::Total : Effect::MayFail; }
+Effect conv2d_effect(const CallSite& call) {
+  if (plain_form(call)) return composed_effect(call);
+  return convolution(call).proved ? Effect::Total : Effect::MayFail;
+}
 
 std::optional<KernelCall> conv2d_kernel(const CallSite& call) {
+  if (plain_form(call)) return std::nullopt;
   const auto c = convolution(call);
-  if (!in_order(c.x_order) || !in_order(c.w_order) || c.x.dtype() != DType::Float32) return std::nullopt;
+  if (c.x.dtype() != DType::Float32) return std::nullopt;
   KernelCall kernel;
   kernel.contract = Contract::conv2d;
   kernel.inputs = c.has_bias ? 3 : 2;
@@ -149,22 +133,9 @@ std::optional<KernelCall> conv2d_kernel(const CallSite& call) {
 }
 
 Meaning define_conv2d(const CallSite& call) {
+  if (auto plain = plain_form(call)) return *std::move(plain);
   if (auto kernel = conv2d_kernel(call)) return *std::move(kernel);
-  const auto c = convolution(call);
-  if (!in_order(c.x_order) || !in_order(c.w_order)) {
-    // Other layouts are brought into the contract's and back.
-    const auto axes = [](const std::vector<int64_t>& order) { return Attrs{{"axes", AttrValue(order)}}; };
-    std::vector<Expr> args = {make_call("transpose", {call.arg(0)}, axes(c.x_order)),
-                              make_call("transpose", {call.arg(1)}, axes(c.w_order))};
-    if (c.has_bias) args.push_back(call.arg(2));
-    const Expr result = make_call("conv2d", std::move(args),
-                                  {{"strides", list(c.window.strides)},
-                                   {"padding", list(c.window.padding)},
-                                   {"dilation", list(c.window.dilation)},
-                                   {"groups", c.groups}});
-    return make_call("transpose", {result}, axes(inverse(c.x_order)));
-  }
-  return loops(call, c);
+  return loops(call, convolution(call));
 }
 
 }  // namespace ingot::ops

@@ -1,6 +1,7 @@
 #include "compiler/ops/broadcast.h"
-#include "compiler/ops/call.h"
+#include "compiler/ops/composed.h"
 #include "compiler/ops/functions.h"
+#include "compiler/ops/layouts.h"
 #include "runtime/symbolic/simplify.h"
 
 namespace ingot::ops {
@@ -34,8 +35,8 @@ Product product_of(const CallSite& call) {
   const auto name = call.op().name;
   Product p{operand(call, 0), operand(call, 1), std::nullopt, false, false, {}, {}, {}, {}, {}};
   if (name == "dense" || name == "linear") {
-    p.transpose_y = true;
-    require_rank(call, p.y, 2);
+    p.transpose_y = p.y.rank() != 1;
+    if (name == "dense" || p.transpose_y) require_rank(call, p.y, 2);
   } else {
     p.transpose_x = call.flag("transpose_a");
     p.transpose_y = call.flag("transpose_b");
@@ -53,7 +54,6 @@ Product product_of(const CallSite& call) {
   for (const auto* side : {&p.x, &p.y})
     if (side->rank() == 0)
       call.fail(ErrorCode::ShapeMismatch, "{} must have rank 1 or more, it is a scalar; use multiply", side->name);
-  require_out_dtype(call, p.x);
 
   const auto& a = p.x.dims();
   const auto& b = p.y.dims();
@@ -102,12 +102,13 @@ KernelCall kernel_of(const CallSite& call, const Product& p) {
 }  // namespace
 
 StructInfo infer_matmul(const CallSite& call) {
+  if (in_out_dtype(call)) return infer_composed(call);
   const auto p = product_of(call);
-  if (call.attrs().contains("out_dtype")) require_out_dtype(call, p.x);
   return tensor_like(p.x, p.result());
 }
 
 Effect matmul_effect(const CallSite& call) {
+  if (in_out_dtype(call)) return composed_effect(call);
   const auto p = product_of(call);
   bool proved = p.batch.proved && prove_equal(p.inner_x, p.inner_y) == Proof::Yes;
   if (p.bias) {
@@ -122,6 +123,7 @@ Effect matmul_effect(const CallSite& call) {
 }
 
 Meaning define_matmul(const CallSite& call) {
+  if (auto plain = in_out_dtype(call)) return *std::move(plain);
   const auto p = product_of(call);
   if (p.x.rank() == 1 || p.y.rank() == 1) {
     // A vector stands for a matrix of one row or column, which is taken away again.
@@ -140,6 +142,7 @@ Meaning define_matmul(const CallSite& call) {
 }
 
 std::optional<KernelCall> matmul_kernel(const CallSite& call) {
+  if (in_out_dtype(call)) return std::nullopt;
   const auto p = product_of(call);
   if (p.x.rank() == 1 || p.y.rank() == 1) return std::nullopt;
   return kernel_of(call, p);

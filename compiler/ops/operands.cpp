@@ -88,15 +88,6 @@ void require_same_dtype(const CallSite& call, const Operand& x, const Operand& y
               dtype_name(x.dtype()), y.name, dtype_name(y.dtype()));
 }
 
-void require_out_dtype(const CallSite& call, const Operand& x) {
-  if (!call.has_attr("out_dtype")) return;
-  if (const auto found = call.attrs().find("out_dtype"); found != call.attrs().end())
-    if (const auto* text = std::get_if<std::string>(&found->second); text != nullptr && text->empty()) return;
-  if (call.dtype_attr("out_dtype") != x.dtype())
-    call.fail(ErrorCode::Unsupported, "out_dtype {} differs from the operands' {}; cast the result",
-              dtype_name(call.dtype_attr("out_dtype")), dtype_name(x.dtype()));
-}
-
 void require_equal(const CallSite& call, std::string_view what, const Operand& x, const PrimExpr& of_x,
                    const Operand& y, const PrimExpr& of_y) {
   if (prove_equal(of_x, of_y) == Proof::No)

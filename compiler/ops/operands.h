@@ -37,8 +37,6 @@ void require_numeric(const ir::CallSite& call, const Operand& x);
 void require_integer(const ir::CallSite& call, const Operand& x);
 void require_rank(const ir::CallSite& call, const Operand& x, size_t rank);
 void require_same_dtype(const ir::CallSite& call, const Operand& x, const Operand& y);
-// Attribute out_dtype, where it is given, names the operands' dtype: Unsupported otherwise.
-void require_out_dtype(const ir::CallSite& call, const Operand& x);
 // ShapeMismatch where the dimensions are certainly different: "conv2d: input channels differ: %x has 3, %w has 4".
 void require_equal(const ir::CallSite& call, std::string_view what, const Operand& x, const PrimExpr& of_x,
                    const Operand& y, const PrimExpr& of_y);

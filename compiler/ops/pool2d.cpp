@@ -1,5 +1,6 @@
-#include "compiler/ops/call.h"
+#include "compiler/ops/composed.h"
 #include "compiler/ops/functions.h"
+#include "compiler/ops/layouts.h"
 #include "compiler/ops/op_func.h"
 #include "compiler/ops/window.h"
 #include "runtime/symbolic/simplify.h"
@@ -17,21 +18,11 @@ struct Pooling {
   Dims out;
 };
 
-void require_nchw(const CallSite& call) {
-  if (call.text("layout") != "NCHW")
-    call.fail(ErrorCode::Unsupported, "layout is \"{}\", only \"NCHW\" is there; use transpose", call.text("layout"));
-}
-
 Pooling pooling(const CallSite& call) {
   Pooling p{operand(call, 0), {}, call.op().name == "avg_pool2d", false, {}};
   require_rank(call, p.x, 4);
-  if (p.average) {
-    require_float(call, p.x);
-    p.count_include_pad = call.flag("count_include_pad");
-  } else {
-    require_numeric(call, p.x);
-  }
-  require_nchw(call);
+  require_numeric(call, p.x);
+  if (p.average) p.count_include_pad = call.flag("count_include_pad");
   p.window.size = pair_attr(call, "pool_size", 1);
   p.window.strides = pair_attr(call, "strides", 1);
   p.window.dilation = pair_attr(call, "dilation", 1);
@@ -65,7 +56,7 @@ KernelCall pool_kernel(const Window& window, bool average, bool count_include_pa
 Meaning loops(const CallSite& call, const Pooling& p) {
   OpFunc f(call);
   const DType dtype = f.dtype(f.out());
-  const DType wide = p.average ? accumulator(dtype) : dtype;
+  const DType wide = !p.average ? dtype : is_float(dtype) ? accumulator(dtype) : DType::Int64;
   const Dims dims = f.dims(f.in());
   const Dims window = {p.window.size[0], p.window.size[1]};
   const auto row = [&](const PrimExpr& o, const PrimExpr& k) { return at(p.window, 0, o, k); };
@@ -100,7 +91,8 @@ Meaning loops(const CallSite& call, const Pooling& p) {
                   element(wide, 1.0), 0);
   });
   f.compute(f.out(), [&](const tir::Indices& i) {
-    return cast(dtype, f.load(total, i) / f.load(count, {i[2], i[3]}));
+    const Element n = f.load(count, {i[2], i[3]});
+    return cast(dtype, f.load(total, i) / (is_float(wide) ? n : max(n, element(wide, 1.0))));
   });
   return f.finish();
 }
@@ -108,25 +100,28 @@ Meaning loops(const CallSite& call, const Pooling& p) {
 }  // namespace
 
 StructInfo infer_pool2d(const CallSite& call) {
+  if (in_plain_layouts(call, "NCHW")) return infer_composed(call);
   const auto p = pooling(call);
   return tensor_like(p.x, p.out);
 }
 
 Meaning define_pool2d(const CallSite& call) {
+  if (auto plain = in_plain_layouts(call, "NCHW")) return *std::move(plain);
   const auto p = pooling(call);
   if (p.x.dtype() != DType::Float32) return loops(call, p);
   return pool_kernel(p.window, p.average, p.count_include_pad);
 }
 
 StructInfo infer_global_pool2d(const CallSite& call) {
+  if (in_plain_layouts(call, "NCHW")) return infer_composed(call);
   const auto x = operand(call, 0);
   require_rank(call, x, 4);
-  require_float(call, x);
-  require_nchw(call);
+  require_numeric(call, x);
   return tensor_like(x, {x.dims()[0], x.dims()[1], 1, 1});
 }
 
 Meaning define_global_pool2d(const CallSite& call) {
+  if (auto plain = in_plain_layouts(call, "NCHW")) return *std::move(plain);
   const auto x = operand(call, 0);
   const auto height = x.dims()[2].as_const();
   const auto width = x.dims()[3].as_const();
@@ -135,36 +130,6 @@ Meaning define_global_pool2d(const CallSite& call) {
   if (x.dtype() == DType::Float32 && fits(height) && fits(width))
     return pool_kernel({{*height, *width}, {1, 1}, {1, 1}, {}}, average, false);
   return make_call(average ? "mean" : "max", {call.arg(0)}, {{"axis", std::vector<int64_t>{2, 3}}, {"keepdims", true}});
-}
-
-// Windows that divide the input evenly.
-StructInfo infer_adaptive_pool2d(const CallSite& call) {
-  const auto x = operand(call, 0);
-  require_rank(call, x, 4);
-  require_float(call, x);
-  require_nchw(call);
-  const auto size = pair_attr(call, "output_size", 1);
-  Dims dims = x.dims();
-  for (size_t d = 0; d < 2; ++d) {
-    const auto extent = dims[2 + d].as_const();
-    if (size[d] != 1 && (!extent || *extent % size[d] != 0))
-      call.fail(ErrorCode::Unsupported, "dimension {} of {} is {}, only a known multiple of {} is possible", d + 2,
-                x.name, to_text(dims[2 + d]), size[d]);
-    dims[2 + d] = size[d];
-  }
-  return tensor_like(x, dims);
-}
-
-Meaning define_adaptive_pool2d(const CallSite& call) {
-  const auto x = operand(call, 0);
-  const bool average = call.op().name == "adaptive_avg_pool2d";
-  const auto size = pair_attr(call, "output_size", 1);
-  const auto height = x.dims()[2].as_const();
-  const auto width = x.dims()[3].as_const();
-  if ((size[0] == 1 && size[1] == 1) || !height || !width)
-    return make_call(average ? "global_avg_pool2d" : "global_max_pool2d", {call.arg(0)});
-  const std::vector<int64_t> window = {*height / size[0], *width / size[1]};
-  return make_call(average ? "avg_pool2d" : "max_pool2d", {call.arg(0)}, {{"pool_size", window}, {"strides", window}});
 }
 
 }  // namespace ingot::ops

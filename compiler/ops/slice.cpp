@@ -1,4 +1,6 @@
+#include "compiler/ops/composed.h"
 #include "compiler/ops/functions.h"
+#include "compiler/ops/layouts.h"
 #include "compiler/ops/op_func.h"
 #include "runtime/symbolic/simplify.h"
 
@@ -299,13 +301,12 @@ Meaning define_flip(const CallSite& call) {
 
 // Nearest neighbour, by whole factors, of [N, C, H, W].
 StructInfo infer_upsampling(const CallSite& call) {
+  if (in_plain_layouts(call, "NCHW")) return infer_composed(call);
   const auto x = operand(call, 0);
   require_rank(call, x, 4);
   const std::string method = call.text("method");
   if (method != "nearest_neighbor")
     call.fail(ErrorCode::Unsupported, "method is \"{}\", only \"nearest_neighbor\" is there", method);
-  if (call.text("layout") != "NCHW")
-    call.fail(ErrorCode::Unsupported, "layout is \"{}\", only \"NCHW\" is there; use transpose", call.text("layout"));
   Dims dims = x.dims();
   for (size_t d = 0; d < 2; ++d) {
     const std::string_view name = d == 0 ? "scale_h" : "scale_w";
@@ -318,6 +319,7 @@ StructInfo infer_upsampling(const CallSite& call) {
 }
 
 Meaning define_upsampling(const CallSite& call) {
+  if (auto plain = in_plain_layouts(call, "NCHW")) return *std::move(plain);
   OpFunc f(call);
   f.compute(f.out(), [&](const Indices& i) {
     return f.load(f.in(), {i[0], i[1], floor_div(i[2], static_cast<int64_t>(call.number("scale_h"))),

@@ -14,7 +14,8 @@ namespace {
 
 struct Windows {
   size_t spatial;
-  std::vector<int64_t> size, strides, dilation, before, after;
+  Dims size;
+  std::vector<int64_t> strides, dilation, before, after;
 
   // Where element `k` of the window's place `o` lies along spatial dimension `d`.
   PrimExpr at(size_t d, const PrimExpr& o, const PrimExpr& k) const {
@@ -43,11 +44,11 @@ Windows windows(const CallSite& call, size_t spatial) {
 }
 
 PrimExpr places(const CallSite& call, const Windows& w, size_t d, const PrimExpr& extent, bool round_up) {
-  const int64_t reach = w.dilation[d] * (w.size[d] - 1) + 1;
-  const PrimExpr room = extent + (w.before[d] + w.after[d] - reach);
-  if (const auto known = room.as_const(); known && *known < 0)
+  const PrimExpr reach = simplify((w.size[d] - 1) * w.dilation[d] + 1);
+  const PrimExpr room = extent + (w.before[d] + w.after[d]) - reach;
+  if (const auto known = simplify(room).as_const(), spans = reach.as_const(); known && spans && *known < 0)
     call.fail(ErrorCode::ShapeMismatch, "the window spans {} elements along dimension {}, the padded input has {}",
-              reach, d + 2, *known + reach);
+              *spans, d + 2, *known + *spans);
   if (!round_up) return simplify(floor_div(room, w.strides[d]) + 1);
   const PrimExpr count = floor_div(room + (w.strides[d] - 1), w.strides[d]) + 1;
   // A window that begins behind the input does not count.
@@ -95,14 +96,16 @@ Convolution convolution(const CallSite& call) {
   require_same_dtype(call, c.x, c.w);
   if (c.groups < 1) call.fail(ErrorCode::InvalidArgument, "groups is {}, it must be 1 or more", c.groups);
   require_equal(call, "input channels", c.x, c.x.dims()[1], c.w, simplify(c.w.dims()[1] * c.groups));
+  if (prove_equal(floor_mod(c.w.dims()[0], c.groups), 0) == Proof::No)
+    call.fail(ErrorCode::ShapeMismatch, "{} has {} output channels, which {} groups do not divide", c.w.name,
+              to_text(c.w.dims()[0]), c.groups);
   c.windows = windows(call, c.x.rank() - 2);
   c.out = {c.x.dims()[0], c.w.dims()[0]};
   for (size_t d = 0; d < c.windows.spatial; ++d) {
     const auto size = c.w.dims()[2 + d].as_const();
-    if (!size || *size < 1 || *size > INT32_MAX)
-      call.fail(ErrorCode::Unsupported, "dimension {} of the kernel {} must be known, it is {}", 2 + d, c.w.name,
-                to_text(c.w.dims()[2 + d]));
-    c.windows.size.push_back(*size);
+    if (size && (*size < 1 || *size > INT32_MAX))
+      call.fail(ErrorCode::ShapeMismatch, "dimension {} of the kernel {} is {}", 2 + d, c.w.name, *size);
+    c.windows.size.push_back(c.w.dims()[2 + d]);
     c.out.push_back(places(call, c.windows, d, c.x.dims()[2 + d], false));
   }
   return c;
@@ -119,14 +122,12 @@ Pooling pooling(const CallSite& call) {
   if (p.x.rank() < 3)
     call.fail(ErrorCode::ShapeMismatch, "{} has rank {}, it must have rank 3 or more", p.x.name, p.x.rank());
   p.windows = windows(call, p.x.rank() - 2);
-  p.windows.size = list_or(call, "pool_size", p.windows.spatial, 1, 1);
+  for (const int64_t size : list_or(call, "pool_size", p.windows.spatial, 1, 1)) p.windows.size.emplace_back(size);
   p.out = {p.x.dims()[0], p.x.dims()[1]};
   for (size_t d = 0; d < p.windows.spatial; ++d)
     p.out.push_back(places(call, p.windows, d, p.x.dims()[2 + d], call.flag("ceil_mode")));
   return p;
 }
-
-Dims extents(std::span<const int64_t> sizes) { return {sizes.begin(), sizes.end()}; }
 
 Indices in_channel(const Indices& i, const Indices& spatial) {
   Indices at = {i[0], i[1]};
@@ -150,7 +151,7 @@ Meaning define_conv_nd(const CallSite& call) {
   const auto total = f.builder().temporary("total", wide, f.dims(f.out()));
   const PrimExpr per_group = floor_div(weight[0], c.groups);
   Dims window = {weight[1]};
-  for (const int64_t size : c.windows.size) window.emplace_back(size);
+  window.insert(window.end(), weight.begin() + 2, weight.end());
   f.reduce(total, tir::ExprOp::Add, element(wide, 0.0), window, [&](const Indices& i, const Indices& k) {
     const Access a = access(c.windows, &i[2], &k[1], f.dims(f.in()));
     Indices at = {i[0], floor_div(i[1], per_group) * weight[1] + k[0]};
@@ -169,7 +170,10 @@ StructInfo infer_pool_nd(const CallSite& call) {
   const std::string kind = call.text("kind");
   if (kind != "max" && kind != "avg" && kind != "lp")
     call.fail(ErrorCode::InvalidArgument, "kind is \"{}\", possible are \"max\", \"avg\" and \"lp\"", kind);
-  if (kind != "max") require_float(call, p.x);
+  if (kind == "lp")
+    require_float(call, p.x);
+  else
+    require_numeric(call, p.x);
   return tensor_like(p.x, p.out);
 }
 
@@ -178,9 +182,9 @@ Meaning define_pool_nd(const CallSite& call) {
   const auto p = pooling(call);
   const std::string kind = call.text("kind");
   const DType dtype = f.dtype(f.out());
-  const DType wide = kind == "max" ? dtype : accumulator(dtype);
+  const DType wide = kind == "max" ? dtype : is_float(dtype) ? accumulator(dtype) : DType::Int64;
   const Dims dims = f.dims(f.in());
-  const Dims window = extents(p.windows.size);
+  const Dims& window = p.windows.size;
   const double power = call.number("p");
   const auto value = [&](const Indices& i, const Indices& k, const Element& outside) {
     const Access a = access(p.windows, &i[2], k.data(), dims);
@@ -213,7 +217,8 @@ Meaning define_pool_nd(const CallSite& call) {
     return select(holds(counted), element(wide, 1.0), 0);
   });
   f.compute(f.out(), [&](const Indices& i) {
-    return cast(dtype, f.load(total, i) / f.load(count, Indices(i.begin() + 2, i.end())));
+    const Element n = f.load(count, Indices(i.begin() + 2, i.end()));
+    return cast(dtype, f.load(total, i) / (is_float(wide) ? n : max(n, element(wide, 1.0))));
   });
   return f.finish();
 }
@@ -230,22 +235,21 @@ Meaning define_max_pool_indices(const CallSite& call) {
   const auto p = pooling(call);
   const Dims dims = f.dims(f.in());
   const bool columns_first = call.integer("storage_order") != 0;
-  f.reduce(f.out(), tir::ExprOp::Min, greatest(DType::Int64), extents(p.windows.size),
-           [&](const Indices& i, const Indices& k) {
-             const Access a = access(p.windows, &i[2], k.data(), dims);
-             PrimExpr place = i[0] * dims[1] + i[1];
-             PrimExpr within = 0;
-             PrimExpr size = 1;
-             for (size_t n = 0; n < p.windows.spatial; ++n) {
-               const size_t d = columns_first ? p.windows.spatial - 1 - n : n;
-               within = within * dims[2 + d] + a.at[d];
-               size = size * dims[2 + d];
-             }
-             const Element at = element(DType::Int64, place * size + within);
-             const Element x = f.load(f.in(), in_channel(i, a.at));
-             return select(holds(a.inside), select(equal(x, f.load(f.in(1), i)), at, greatest(DType::Int64)),
-                           greatest(DType::Int64));
-           });
+  f.reduce(f.out(), tir::ExprOp::Min, greatest(DType::Int64), p.windows.size, [&](const Indices& i, const Indices& k) {
+    const Access a = access(p.windows, &i[2], k.data(), dims);
+    PrimExpr place = i[0] * dims[1] + i[1];
+    PrimExpr within = 0;
+    PrimExpr size = 1;
+    for (size_t n = 0; n < p.windows.spatial; ++n) {
+      const size_t d = columns_first ? p.windows.spatial - 1 - n : n;
+      within = within * dims[2 + d] + a.at[d];
+      size = size * dims[2 + d];
+    }
+    const Element at = element(DType::Int64, place * size + within);
+    const Element x = f.load(f.in(), in_channel(i, a.at));
+    return select(holds(a.inside), select(equal(x, f.load(f.in(1), i)), at, greatest(DType::Int64)),
+                  greatest(DType::Int64));
+  });
   return f.finish();
 }
 

@@ -146,7 +146,7 @@ bool is_foldable_convolution(const Expr& value) {
   if (op == nullptr || op->name != "conv2d" || !channels_of(value->info)) return false;
   const auto& call = *as<Call>(value);
   const Site site(call);
-  if (site->text("data_layout") != "NCHW" || site->text("kernel_layout") != "OIHW") return false;
+  if (!op->library(*site)) return false;
   if (op->effect(*site) != Effect::Total || float_constant(call.args[1]) == nullptr) return false;
   return call.args.size() == 2 || float_constant(call.args[2]) != nullptr;
 }
