@@ -1,4 +1,5 @@
 #include <unordered_map>
+#include <unordered_set>
 
 #include "compiler/analysis/free_vars.h"
 #include "compiler/analysis/scope_log.h"
@@ -112,6 +113,22 @@ class Lifter {
     return result;
   }
 
+  // What the function mentions, and what the dimensions of its captures mention without binding it.
+  static std::vector<SymVar> needed_sym_vars(const Expr& function, const std::vector<VarRef>& params) {
+    std::vector<SymVar> needed = analysis::mentioned_sym_vars(function);
+    std::unordered_set<const SymVarNode*> there;
+    for (const auto& sym : needed) there.insert(sym.get());
+    for (const auto& param : params)
+      if (param->info != nullptr)
+        for_each_binding_var(param->info, [&](const SymVar& sym) { there.insert(sym.get()); });
+    for (const auto& param : params)
+      if (param->info != nullptr)
+        for_each_var(param->info, [&](const SymVar& sym) {
+          if (there.insert(sym.get()).second) needed.push_back(sym);
+        });
+    return needed;
+  }
+
   // Moves the function to the module, its captures behind its parameters, and gives the call that makes the closure.
   Expr closure(const Function& nested, const Binding& binding, const analysis::SymScope& scope,
                std::string_view outer) {
@@ -141,7 +158,7 @@ class Lifter {
       inside.push_back(param);
       params.push_back(param);
     }
-    for (const auto& sym : analysis::mentioned_sym_vars(whole)) {
+    for (const auto& sym : needed_sym_vars(whole, params)) {
       if (!scope.contains(sym.get())) continue;
       const Expr value = std::make_shared<PrimValue>(PrimExpr(sym), nested.span);
       value->info = prim_info(DType::Int64, PrimExpr(sym));
