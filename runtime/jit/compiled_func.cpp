@@ -12,6 +12,7 @@
 #include "runtime/jit/emitter_avx512.h"
 #include "runtime/jit/hoist_constants.h"
 #include "runtime/jit/lowering.h"
+#include "runtime/jit/rows_in_outputs.h"
 
 namespace ingot::jit {
 namespace {
@@ -167,7 +168,11 @@ std::unique_ptr<const CompiledFunc> CompiledFunc::compile(const tir::PrimFunc& f
                                                           std::span<const int64_t> scalars, Cpu cpu, int threads) {
   if (cpu < Cpu::Avx2) return nullptr;
   tir::Nest nest = tir::make_nest(func, dims, scalars);
+  std::unordered_set<tir::BufferId> large;
+  for (auto id = static_cast<tir::BufferId>(func.params - func.outputs); id < func.params; ++id)
+    if (nest.buffers[id].bytes >= kLargeBytes) large.insert(id);
   interchange_sums(nest);
+  keep_rows_in_outputs(nest, large);
   join_loops(nest);
   auto result = std::make_unique<CompiledFunc>();
   result->cpu_ = cpu;
@@ -176,9 +181,6 @@ std::unique_ptr<const CompiledFunc> CompiledFunc::compile(const tir::PrimFunc& f
   result->threads_ = std::max(threads, 1);
   for (size_t i = 0; i < nest.scalars.size(); ++i)
     result->scalars_.push_back({nest.scalars[i].var->dtype, nest.scalar_values[i]});
-  std::unordered_set<tir::BufferId> large;
-  for (auto id = static_cast<tir::BufferId>(func.params - func.outputs); id < func.params; ++id)
-    if (nest.buffers[id].bytes >= kLargeBytes) large.insert(id);
   result->large_.assign(large.begin(), large.end());
 
   const auto code = std::make_unique_for_overwrite<uint8_t[]>(kCodeBytes);

@@ -171,6 +171,8 @@ std::optional<tir::VectorPlan> plan_of(const NestLoop& loop) {
 
 }  // namespace
 
+bool is_series(ExprOp op) { return (op >= ExprOp::Exp && op <= ExprOp::Sigmoid) || op == ExprOp::Gelu; }
+
 bool is_independent(const NestLoop& loop) {
   const auto plan = plan_of(loop);
   if (!plan || !plan->folds.empty()) return false;
@@ -208,8 +210,7 @@ std::optional<LaneLoop> choose_lanes(const NestLoop& loop, uint8_t lanes) {
   size_t operations = 0;
   for_each_expr(loop.body, [&](const NestExpr& expr) {
     const bool weighs = expr.op != ExprOp::Const && expr.op != ExprOp::Let;
-    const bool series = (expr.op >= ExprOp::Exp && expr.op <= ExprOp::Sigmoid) || expr.op == ExprOp::Gelu;
-    operations += weighs ? (series ? 12 : 1) : 0;
+    operations += weighs ? (is_series(expr.op) ? 12 : 1) : 0;
     wide |= dtype_bytes(expr.dtype) == 8;
   });
   // Checks of indices that differ from lane to lane hold them as int64.
@@ -223,7 +224,10 @@ std::optional<LaneLoop> choose_lanes(const NestLoop& loop, uint8_t lanes) {
   const bool nested = tir::has_inner_loop(loop.body);
   const bool many_registers = lanes == 16;
   result.jam = operations <= 4 ? 4 : operations <= (many_registers ? 30 : 12) ? 2 : 1;
-  if (operations <= 4 && (nested || !result.plan.folds.empty())) result.jam = many_registers ? 8 : 4;
+  // Sums wait for themselves.
+  const bool folds = !result.plan.folds.empty();
+  if (operations <= 8 && folds) result.jam = 4;
+  if (operations <= 4 && (nested || folds)) result.jam = many_registers ? 8 : 4;
   if (has_branch(loop.body)) result.jam = 1;
   const int64_t extent = loop.extent.as_const().value_or(INT64_MAX);
   while (result.jam > 1 && extent < static_cast<int64_t>(result.lanes * result.jam)) result.jam /= 2;

@@ -5,6 +5,9 @@
 
 namespace ingot::jit {
 
+// Functions that cost a dozen instructions or more.
+bool is_series(tir::ExprOp op);
+
 // How a loop is run many iterations at once.
 struct LaneLoop {
   tir::VectorPlan plan;

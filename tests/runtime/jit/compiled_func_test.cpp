@@ -129,6 +129,34 @@ TEST(CompiledFunc, IntegerDivisionAndShifts) {
     }
 }
 
+// T is kept in the row of Y, unless X, on which Y may lie, is read behind it.
+std::string scaled_rows(const std::string& result) {
+  return "prim_func @f(X: Buffer[(5, m), float32], out Y: Buffer[(5, m), float32]) { for i in 5 parallel { "
+         "alloc S: Buffer[(), float32]; alloc T: Buffer[(m,), float32]; "
+         "for j in m { T[j] = X[i, j] * exp(X[i, j] * 0f32); } S[] = 0f32; for k in m reduce { S[] = max(S[], T[k]); } "
+         "for j in m { Y[i, j] = " +
+         result + "; } } }";
+}
+
+TEST(CompiledFunc, KeepsRowsInTheOutput) {
+  for (const Cpu cpu : machines())
+    for (const int64_t m : {1, 16, 37, 1000})
+      for (const std::string result : {"T[j] * S[]", "T[j] * S[] + X[i, m - 1 - j]", "T[m - 1 - j] * S[]"}) {
+        expect_same(scaled_rows(result), {{5, m}, {5, m}}, {.cpu = cpu, .threads = 2});
+        const auto func = parse(scaled_rows(result));
+        const auto compiled = CompiledFunc::compile(func, Dims{{5, m}, {5, m}}, {}, cpu, 1);
+        const bool kept = result == "T[j] * S[]";
+        EXPECT_EQ(compiled->scratch_bytes() < (m == 1000 ? 4000u : 0u), kept && m == 1000) << result;
+        if (!kept) continue;
+        const Memory apart(func, {{5, m}, {5, m}}, 0), shared(func, {{5, m}, {5, m}}, 0);
+        auto scratch = scratch_of(compiled->scratch_bytes());
+        std::byte* const both[] = {shared.addresses()[0], shared.addresses()[0]};
+        ASSERT_FALSE(compiled->run(apart.addresses(), {}, aligned(scratch), nullptr, {}).failed);
+        ASSERT_FALSE(compiled->run(both, {}, aligned(scratch), nullptr, {}).failed);
+        EXPECT_EQ(std::memcmp(both[0], apart.addresses()[1], static_cast<size_t>(5 * m) * sizeof(float)), 0);
+      }
+}
+
 TEST(CompiledFunc, TransposesInTilesAndAtTheirBorders) {
   for (const Cpu cpu : machines())
     for (const auto& [n, m] : std::vector<std::pair<int64_t, int64_t>>{{16, 16}, {5, 7}, {33, 50}, {64, 48}, {17, 600}})
