@@ -17,10 +17,10 @@ using onednn::Program;
 using onednn::View;
 
 // oneDNN's fastest convolutions make tables in proportion to the output's width, of some kilobytes per column, and lose
-// nothing where it is cut into columns of this many. An output as wide as the second bound makes 16,384 cuts.
+// nothing where it is cut into columns of this many. An output as wide as the second bound makes 2,048 cuts.
 constexpr int64_t kWidest = 8192;
 constexpr int64_t kCut = 2048;
-constexpr int64_t kGreatestWidth = kCut << 14;
+constexpr int64_t kGreatestWidth = kCut << 11;
 constexpr int kNone = -1;  // no input may lie where the output does
 constexpr int64_t kGreatestExtent = int64_t{1} << 16;
 
