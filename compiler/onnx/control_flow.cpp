@@ -253,9 +253,10 @@ std::vector<Typed> GraphBuilder::loop(const Loop& loop) {
   for (size_t i = 0; i < loop.collected.size(); ++i) {
     const StructInfo& info = collected_infos[i];
     if (info->kind != InfoKind::Tensor) fail(ErrorCode::TypeError, "collected value {} is no tensor", i);
-    std::vector<int64_t> dims;
+    std::vector<int64_t> dims = i < loop.declared.size() ? loop.declared[i] : std::vector<int64_t>{};
+    if (info->rank) dims.resize(*info->rank, 0);
     if (info->dims)
-      for (const auto& dim : *info->dims) dims.push_back(dim.as_const().value_or(0));
+      for (size_t d = 0; d < info->dims->size(); ++d) dims[d] = (*info->dims)[d].as_const().value_or(dims[d]);
     results.push_back(builtin("stack_list",
                               {list, prim(static_cast<int64_t>(i)), prim(loop.collected[i].first),
                                prim(loop.collected[i].second ? 1 : 0), scalar(info->dtype, 0), integers(dims)},

@@ -22,6 +22,17 @@ Typed sequence_of(Typed value, StructInfo element) {
   return value;
 }
 
+// The dimensions that a graph declares for its outputs from `first` on.
+std::vector<std::vector<int64_t>> declared_dims(const onnx::GraphProto& graph, size_t first) {
+  std::vector<std::vector<int64_t>> all;
+  for (auto i = static_cast<int>(first); i < graph.output_size(); ++i) {
+    auto& dims = all.emplace_back();
+    for (const auto& dim : graph.output(i).type().tensor_type().shape().dim())
+      dims.push_back(std::max<int64_t>(dim.dim_value(), 0));
+  }
+  return all;
+}
+
 Typed element_at(GraphBuilder& b, const Typed& sequence, const Typed& position) {
   return b.builtin("sequence_at", {sequence, position},
                    sequence.element != nullptr ? forget(sequence.element) : object_info());
@@ -51,6 +62,7 @@ Results convert_loop(const Node& node) {
     fail(ErrorCode::ArityMismatch, "the body has {} inputs and {} outputs for {} carried values", body.input_size(),
          outputs, carried);
   loop.collected.assign(outputs - carried - 1, {0, false});
+  loop.declared = declared_dims(body, carried + 1);
   loop.step = [&](const Typed& index, const Typed& condition, std::span<const Typed> values) {
     std::vector<Typed> inputs = {index, condition};
     inputs.insert(inputs.end(), values.begin(), values.end());
@@ -92,6 +104,7 @@ Results convert_scan(const Node& node) {
     loop.count = count;
     loop.carried = std::move(state);
     for (size_t i = 0; i < collected; ++i) loop.collected.emplace_back(output_axes[i], output_directions[i] != 0);
+    loop.declared = declared_dims(body, states);
     loop.step = [&, along](const Typed& index, const Typed&, std::span<const Typed> values) {
       std::vector<Typed> arguments(values.begin(), values.end());
       for (size_t i = 0; i < scanned; ++i) {

@@ -29,6 +29,8 @@ struct Loop {
   std::function<LoopStep(const Typed& index, const Typed& condition, std::span<const Typed> carried)> step;
   // For each collected value: the axis along which it is put together, and whether the last step comes first.
   std::vector<std::pair<int64_t, bool>> collected;
+  // Dimensions that a graph declares for a collected value, 0 where it does not: of no steps nothing else tells them.
+  std::vector<std::vector<int64_t>> declared = {};
 };
 
 // Appends calls of operators to a function body; each is bound to a variable, and its StructInfo is inferred at once,

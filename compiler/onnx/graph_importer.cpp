@@ -343,22 +343,49 @@ Typed GraphImporter::value(const std::string& name) const {
   fail(ErrorCode::InvalidArgument, "'{}' is not defined by an input, an initializer or a node", name);
 }
 
-// With what the model says of a value whose rank is not known otherwise.
+const onnx::TypeProto* GraphImporter::declared(const std::string& name) {
+  const onnx::GraphProto* graph = scopes_.back().graph;
+  if (graph == nullptr) return nullptr;
+  const auto [entry, is_new] = declared_.try_emplace(graph);
+  auto& types = entry->second;
+  if (is_new)
+    for (const auto* list : {&graph->output(), &graph->input(), &graph->value_info()})
+      for (const auto& info : *list) types.try_emplace(info.name(), &info.type());
+  const auto found = types.find(name);
+  return found == types.end() ? nullptr : found->second;
+}
+
+namespace {
+
+bool is_open(const StructInfo& info) {
+  return info == nullptr || info->kind == InfoKind::Object ||
+         (info->kind == InfoKind::Tensor && (!info->rank || info->dtype == DType::None));
+}
+
+// What is known, with a dtype and a rank that are declared.
+StructInfo completed(const StructInfo& info, const StructInfo& declared) {
+  if (!is_open(info) || declared == nullptr || declared->kind != InfoKind::Tensor) return info;
+  if (info == nullptr || info->kind != InfoKind::Tensor || info->dtype == DType::None) return declared;
+  if (info->rank || !declared->rank) return info;
+  return *declared->rank == 0 ? tensor_info(info->dtype, Dims{}) : tensor_info(info->dtype, *declared->rank);
+}
+
+}  // namespace
+
+// With what the model says of a value where nothing else tells.
 Typed GraphImporter::refined(const std::string& name, Typed value) {
-  if (value.info->kind != InfoKind::Tensor || value.info->rank || scopes_.back().graph == nullptr) return value;
-  const auto& graph = *scopes_.back().graph;
-  const auto take = [&](const auto& list) -> bool {
-    for (const auto& info : list) {
-      if (info.name() != name) continue;
-      const auto& type = info.type();
-      if (!type.has_tensor_type() || !type.tensor_type().has_shape()) return false;
-      value = builder_.match(
-          value, tensor_info(value.info->dtype, static_cast<uint32_t>(type.tensor_type().shape().dim_size())));
-      return true;
-    }
-    return false;
-  };
-  if (!take(graph.output())) take(graph.value_info());
+  if (!is_open(value.info)) return value;
+  const bool holds = value.element != nullptr || value.content != nullptr;
+  if (value.info->kind == InfoKind::Object && holds && !is_open(value.element) && !is_open(value.content)) return value;
+  const onnx::TypeProto* type = declared(name);
+  if (type == nullptr) return value;
+  if (const auto element = element_of(*type)) {
+    value.element = completed(value.element, element);
+  } else if (const auto content = content_of(*type)) {
+    value.content = completed(value.content, content);
+  } else if (!holds && type->has_tensor_type() && type->tensor_type().elem_type() != 0) {
+    return builder_.match(value, completed(value.info, rank_of(*type)));
+  }
   return value;
 }
 

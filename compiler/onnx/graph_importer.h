@@ -62,6 +62,8 @@ class GraphImporter final : public Subgraphs {
   bool lacks(const std::string& name) const;
   std::optional<Typed> find(const std::string& name) const;
   Typed value(const std::string& name) const;
+  // The type that the graph at hand gives a name; null where it gives none.
+  const onnx::TypeProto* declared(const std::string& name);
   Typed refined(const std::string& name, Typed value);
 
   std::shared_ptr<const ir::Source> source_;
@@ -74,6 +76,7 @@ class GraphImporter final : public Subgraphs {
   size_t converted_ = 0, most_nodes_ = 0;  // nodes
   std::map<std::string, const onnx::AttributeProto*, std::less<>> attributes_;  // of the function at hand
   std::unordered_map<std::string, SymVar> dims_;
+  std::unordered_map<const onnx::GraphProto*, std::unordered_map<std::string_view, const onnx::TypeProto*>> declared_;
 };
 
 }  // namespace ingot::onnx_import

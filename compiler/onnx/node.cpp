@@ -159,9 +159,7 @@ StructInfo info_of(const onnx::TypeProto& type, std::string_view name,
   return tensor_info(dtype, std::move(dims));
 }
 
-namespace {
-
-StructInfo without_dims(const onnx::TypeProto& type) {
+StructInfo rank_of(const onnx::TypeProto& type) {
   if (!type.has_tensor_type()) return object_info();
   const auto& tensor = type.tensor_type();
   const DType dtype = dtype_of(tensor.elem_type());
@@ -170,16 +168,14 @@ StructInfo without_dims(const onnx::TypeProto& type) {
   return tensor_info(dtype, static_cast<uint32_t>(tensor.shape().dim_size()));
 }
 
-}  // namespace
-
 StructInfo element_of(const onnx::TypeProto& type) {
   if (type.has_optional_type()) return element_of(type.optional_type().elem_type());
-  return type.has_sequence_type() ? without_dims(type.sequence_type().elem_type()) : nullptr;
+  return type.has_sequence_type() ? rank_of(type.sequence_type().elem_type()) : nullptr;
 }
 
 StructInfo content_of(const onnx::TypeProto& type) {
   if (!type.has_optional_type() || !type.optional_type().elem_type().has_tensor_type()) return nullptr;
-  return without_dims(type.optional_type().elem_type());
+  return rank_of(type.optional_type().elem_type());
 }
 
 }  // namespace ingot::onnx_import

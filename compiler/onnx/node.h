@@ -109,6 +109,8 @@ Convert find_conversion(std::string_view domain, std::string_view op);
 // What a type of the model says; named dimensions by `dimension`, others get fresh variables.
 StructInfo info_of(const onnx::TypeProto& type, std::string_view name,
                    const std::function<PrimExpr(const std::string&)>& dimension);
+// Dtype and rank of a tensor, as far as they are told; Object for other types.
+StructInfo rank_of(const onnx::TypeProto& type);
 // What the elements of a sequence are, also of one in an optional; null for other types.
 StructInfo element_of(const onnx::TypeProto& type);
 // What the tensor in an optional is; null for other types.
