@@ -50,6 +50,9 @@ class Builder {
   // Stays where it stands. Gives a value where `result`.
   Value fixed(Instr instr, bool result);
 
+  // Stands in an enclosing region, in front of the loop or branch that is open there. Gives no value.
+  void in_front(Instr instr, uint16_t level) { regions_[level].block->push_back(instr); }
+
   // A value that `assign` changes.
   Value mutable_value(Width width, Value first);
   void assign(Value target, Value value);

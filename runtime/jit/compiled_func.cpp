@@ -8,46 +8,19 @@
 #include "runtime/base/checked.h"
 #include "runtime/base/convert.h"
 #include "runtime/base/error.h"
-#include "runtime/jit/emitter_avx2.h"
-#include "runtime/jit/emitter_avx512.h"
-#include "runtime/jit/hoist_constants.h"
-#include "runtime/jit/lowering.h"
+#include "runtime/jit/ir.h"
+#include "runtime/jit/reorder_loops.h"
 #include "runtime/jit/rows_in_outputs.h"
 
 namespace ingot::jit {
 namespace {
 
-using tir::NestLoop;
-using tir::NestStmt;
-
-constexpr size_t kCodeBytes = size_t{1} << 18;
 constexpr size_t kAlignment = 64;
 // Iterations of innermost bodies between two polls, and the least that is worth a second thread.
 constexpr uint64_t kPollWork = uint64_t{1} << 20;
 constexpr uint64_t kParallelWork = uint64_t{1} << 14;
 // Outputs of this size leave the caches before anybody reads them.
 constexpr size_t kLargeBytes = size_t{1} << 25;
-
-uint64_t work_of(const std::vector<NestStmt>& body);
-uint64_t work_of(const NestStmt& stmt) {
-  if (const auto* loop = std::get_if<NestLoop>(&stmt.node)) {
-    const auto extent = static_cast<uint64_t>(std::max<int64_t>(loop->extent.as_const().value_or(1), 0));
-    return checked_mul(std::max<uint64_t>(work_of(loop->body), 1), extent).value_or(UINT64_MAX);
-  }
-  if (const auto* branch = std::get_if<tir::NestIf>(&stmt.node))
-    return std::max(work_of(branch->then_body), work_of(branch->else_body));
-  return 1;
-}
-uint64_t work_of(const std::vector<NestStmt>& body) {
-  uint64_t total = 0;
-  for (const NestStmt& stmt : body) total = checked_add(total, work_of(stmt)).value_or(UINT64_MAX);
-  return total;
-}
-
-std::unique_ptr<Emitter> make_emitter(Cpu cpu, std::span<uint8_t> buffer) {
-  if (cpu >= Cpu::Avx512) return std::make_unique<EmitterAvx512>(buffer);
-  return std::make_unique<EmitterAvx2>(buffer);
-}
 
 class Layout {
  public:
@@ -79,77 +52,21 @@ tir::RunStatus status_of(Fault fault) {
   return {ErrorCode::Internal, true, "generated code gives an unknown status"};
 }
 
+// Of the parameters.
+std::unordered_set<tir::BufferId> large_outputs(const tir::PrimFunc& func, std::span<const tir::NestBuffer> buffers) {
+  std::unordered_set<tir::BufferId> large;
+  for (auto id = static_cast<tir::BufferId>(func.params - func.outputs); id < func.params; ++id)
+    if (buffers[id].bytes >= kLargeBytes) large.insert(id);
+  return large;
+}
+
+void reorder(tir::Nest& nest, const std::unordered_set<tir::BufferId>& large) {
+  interchange_sums(nest);
+  keep_rows_in_outputs(nest, large);
+  join_loops(nest);
+}
+
 }  // namespace
-
-// Each statement of the body as a function of its own, so that its outermost loop can be shared and interrupted.
-class CompiledFunc::StageCompiler {
- public:
-  StageCompiler(const tir::Nest& nest, Cpu cpu, Emitter& emitter, const std::unordered_set<tir::BufferId>& large)
-      : nest_(nest), cpu_(cpu), emitter_(emitter), large_(large) {}
-
-  std::vector<Stage> run() {
-    const bool shares_lets = std::ranges::any_of(
-        nest_.body, [](const NestStmt& stmt) { return std::holds_alternative<tir::NestLet>(stmt.node); });
-    if (shares_lets) {
-      compile([&](Lowering& lowering, Stage&) {
-        for (const NestStmt& stmt : nest_.body) lowering.run(stmt, false);
-      });
-    } else {
-      for (const NestStmt& stmt : nest_.body) add(stmt);
-    }
-    return std::move(stages_);
-  }
-
- private:
-  void add(const NestStmt& stmt) {
-    const auto* loop = std::get_if<NestLoop>(&stmt.node);
-    const auto extent = loop ? loop->extent.as_const() : std::nullopt;
-    if (extent && *extent <= 0) return;
-    const auto copy = cpu_ >= Cpu::Avx512 ? as_tiled_copy(stmt, 16) : std::nullopt;
-    if (copy) {
-      compile([&](Lowering& lowering, Stage& stage) { stage.grain = lowering.run(*copy, stage.extent); });
-      share(stages_.back(), work_of(stmt), true);
-      for (const NestStmt& border : copy->borders) add(border);
-      return;
-    }
-    compile([&](Lowering& lowering, Stage& stage) {
-      stage.extent = extent.value_or(1);
-      stage.grain = lowering.run(stmt, extent.has_value());
-    });
-    if (extent) share(stages_.back(), work_of(stmt), loop->kind == tir::LoopKind::Parallel || is_independent(*loop));
-  }
-
-  template <typename Lower>
-  void compile(Lower lower) {
-    Stage stage;
-    const auto emit = [&](const std::unordered_set<tir::BufferId>& stream) {
-      Function function;
-      Lowering lowering(nest_, function, cpu_, cpu_ >= Cpu::Avx512 ? EmitterAvx512::kLanes : EmitterAvx2::kLanes,
-                        stream);
-      lower(lowering, stage);
-      function.streams = lowering.streams();
-      if (cpu_ >= Cpu::Avx512) hoist_constants(function);
-      return std::pair(emitter_.emit(function), function.streams);
-    };
-    stage.entry = stage.aligned_entry = emit({}).first;
-    if (!large_.empty())
-      if (const auto [entry, streams] = emit(large_); streams) stage.aligned_entry = entry;
-    stages_.push_back(stage);
-  }
-
-  static void share(Stage& stage, uint64_t work, bool parallel) {
-    const uint64_t each = std::max<uint64_t>(work / static_cast<uint64_t>(stage.extent), 1);
-    const auto steps = static_cast<int64_t>(kPollWork / each) / stage.grain;
-    stage.chunk = std::max<int64_t>(steps, 1) * stage.grain;
-    stage.parallel = parallel && work >= kParallelWork;
-  }
-
-  const tir::Nest& nest_;
-  Cpu cpu_;
-  Emitter& emitter_;
-  const std::unordered_set<tir::BufferId>& large_;
-  std::vector<Stage> stages_;
-};
 
 // What the threads of one run have in common.
 struct CompiledFunc::Share {
@@ -168,39 +85,46 @@ std::unique_ptr<const CompiledFunc> CompiledFunc::compile(const tir::PrimFunc& f
                                                           std::span<const int64_t> scalars, Cpu cpu, int threads) {
   if (cpu < Cpu::Avx2) return nullptr;
   tir::Nest nest = tir::make_nest(func, dims, scalars);
-  std::unordered_set<tir::BufferId> large;
-  for (auto id = static_cast<tir::BufferId>(func.params - func.outputs); id < func.params; ++id)
-    if (nest.buffers[id].bytes >= kLargeBytes) large.insert(id);
-  interchange_sums(nest);
-  keep_rows_in_outputs(nest, large);
-  join_loops(nest);
+  const auto large = large_outputs(func, nest.buffers);
+  reorder(nest, large);
+  const auto code = generate(nest, cpu, large);
+  if (!code) return nullptr;
   auto result = std::make_unique<CompiledFunc>();
   result->cpu_ = cpu;
-  result->params_ = nest.params;
   result->work_ = nest.work;
   result->threads_ = std::max(threads, 1);
-  for (size_t i = 0; i < nest.scalars.size(); ++i)
-    result->scalars_.push_back({nest.scalars[i].var->dtype, nest.scalar_values[i]});
   result->large_.assign(large.begin(), large.end());
+  result->take(*code, nest, [](const PrimExpr& extent) { return extent.as_const().value_or(1); });
+  result->lay_out(nest, nest.buffers, nest.scalar_values);
+  return result;
+}
 
-  const auto code = std::make_unique_for_overwrite<uint8_t[]>(kCodeBytes);
-  const std::unique_ptr<Emitter> emitter = make_emitter(cpu, {code.get(), kCodeBytes});
-  try {
-    StageCompiler stages(nest, cpu, *emitter, large);
-    result->stages_ = stages.run();
-    const size_t bytes = emitter->finish();
-    if (auto memory = CodeMemory::make(std::as_bytes(std::span(code.get(), bytes))))
-      result->code_.emplace(std::move(*memory));
-  } catch (const Refusal&) {
-    return nullptr;
-  } catch (const Xbyak::Error&) {
-    return nullptr;
+void CompiledFunc::take(const Code& code, const tir::Nest& nest, const ExtentValue& value) {
+  code_ = code.memory;
+  for (const StageCode& from : code.stages) {
+    Stage stage{.entry = from.entry, .aligned_entry = from.aligned_entry, .extent = value(from.extent)};
+    stage.grain = from.grain;
+    if (stage.extent <= 0) continue;
+    uint64_t work = from.work;
+    for (const tir::NestStmt& stmt : nest.body)
+      if (from.work == 0 && (from.stmt == nullptr || from.stmt == &stmt))
+        work = checked_add(work, work_of(stmt, value)).value_or(UINT64_MAX);
+    const uint64_t each = std::max<uint64_t>(work / static_cast<uint64_t>(stage.extent), 1);
+    const auto steps = static_cast<int64_t>(kPollWork / each) / stage.grain;
+    stage.chunk = std::max<int64_t>(steps, 1) * stage.grain;
+    stage.parallel = from.independent && work >= kParallelWork;
+    stages_.push_back(stage);
   }
-  std::vector<bool> per_thread(nest.buffers.size());
-  for (const NestStmt& stmt : nest.body)
-    if (const auto* loop = std::get_if<NestLoop>(&stmt.node))
+}
+
+void CompiledFunc::lay_out(const tir::Nest& nest, std::span<const tir::NestBuffer> buffers,
+                           std::span<const std::optional<int64_t>> scalars) {
+  params_ = nest.params;
+  for (size_t i = 0; i < nest.scalars.size(); ++i) scalars_.push_back({nest.scalars[i].var->dtype, scalars[i]});
+  std::vector<bool> per_thread(buffers.size());
+  for (const tir::NestStmt& stmt : nest.body)
+    if (const auto* loop = std::get_if<tir::NestLoop>(&stmt.node))
       for (const tir::BufferId id : loop->owned) per_thread[id] = true;
-  if (!result->code_ && !result->stages_.empty()) return nullptr;
 
   Layout layout;
   const auto add = [&](size_t bytes) {
@@ -209,27 +133,64 @@ std::unique_ptr<const CompiledFunc> CompiledFunc::compile(const tir::PrimFunc& f
       fail(ErrorCode::ResourceExhausted, "the temporaries of a prim_func need more memory than can be addressed");
     return *at;
   };
-  result->table_bytes_ = *checked_align_up(nest.buffers.size() * sizeof(std::byte*), kAlignment);
-  result->tables_ = add(result->table_bytes_ * static_cast<size_t>(result->threads_));
-  for (size_t id = 0; id < nest.buffers.size(); ++id) {
-    if (nest.buffers[id].zero_fill)
-      result->zero_fill_.emplace_back(static_cast<tir::BufferId>(id), nest.buffers[id].bytes);
-    if (id < nest.params) continue;
-    const size_t bytes = nest.buffers[id].bytes;
-    Temporary temporary{add(bytes), per_thread[id]};
-    for (int thread = 1; per_thread[id] && thread < result->threads_; ++thread) add(bytes);
-    result->temporaries_.push_back(temporary);
+  table_bytes_ = *checked_align_up(buffers.size() * sizeof(std::byte*), kAlignment);
+  tables_ = add(table_bytes_ * static_cast<size_t>(threads_));
+  for (size_t id = 0; id < buffers.size(); ++id) {
+    const size_t bytes = buffers[id].bytes;
+    if (buffers[id].zero_fill) zero_fill_.emplace_back(static_cast<tir::BufferId>(id), bytes);
+    if (id < params_) continue;
+    temporaries_.push_back({add(bytes), per_thread[id]});
+    for (int thread = 1; per_thread[id] && thread < threads_; ++thread) add(bytes);
+    temporary_bytes_.push_back(*checked_align_up(bytes, kAlignment));
   }
-  for (size_t id = nest.params; id < nest.buffers.size(); ++id)
-    result->temporary_bytes_.push_back(*checked_align_up(nest.buffers[id].bytes, kAlignment));
-  result->scratch_bytes_ = layout.size();
+  scratch_bytes_ = layout.size();
+}
+
+std::unique_ptr<const ShapedFunc> ShapedFunc::compile(const tir::PrimFunc& func,
+                                                      std::span<const std::vector<int64_t>> dims,
+                                                      std::span<const uint32_t> varying, Cpu cpu) {
+  if (cpu < Cpu::Avx2) return nullptr;
+  auto nest = tir::make_shaped_nest(func, dims, varying);
+  if (!nest) return nullptr;
+  auto result = std::make_unique<ShapedFunc>();
+  result->func_ = &func;
+  result->cpu_ = cpu;
+  result->nest_ = std::move(*nest);
+  reorder(result->nest_, {});
+  auto code = generate(result->nest_, cpu, {});
+  if (!code) return nullptr;
+  result->code_ = std::move(*code);
+  return result;
+}
+
+std::unique_ptr<const CompiledFunc> ShapedFunc::at(std::span<const std::vector<int64_t>> dims, int threads) const {
+  tir::FuncShape shape = tir::shape_of(*func_, dims, {});
+  for (size_t id = 0; id < shape.buffers.size(); ++id) shape.buffers[id].zero_fill = nest_.buffers[id].zero_fill;
+  auto result = std::make_unique<CompiledFunc>();
+  for (const SymVar& var : nest_.vars) {
+    const int64_t value = shape.values.at(var.get());
+    if (value < 1 || value > tir::kMostOfShaped) return nullptr;
+    result->dims_.push_back(value);
+  }
+  if (!large_outputs(*func_, shape.buffers).empty()) return nullptr;
+  const Bindings known = tir::lookup(shape.values);
+  const ExtentValue value = [&](const PrimExpr& extent) { return evaluate(extent, known); };
+  result->cpu_ = cpu_;
+  result->threads_ = std::max(threads, 1);
+  result->take(code_, nest_, value);
+  result->lay_out(nest_, shape.buffers, shape.scalars);
+  result->work_ = std::max<uint64_t>(work_of(nest_.body, value), 1);
   return result;
 }
 
 void CompiledFunc::run_range(const Stage& stage, Share& share, int64_t begin, int64_t end) const {
   const int thread = share.next_thread.fetch_add(1, std::memory_order_relaxed);
   Frame frame{reinterpret_cast<std::byte* const*>(share.scratch + tables_ + table_bytes_ * static_cast<size_t>(thread)),
-              share.scalars, begin, begin, 0};
+              share.scalars,
+              begin,
+              begin,
+              0,
+              dims_.data()};
   const auto entry = code_->entry<Entry>(share.aligned ? stage.aligned_entry : stage.entry);
   while (frame.begin < end && share.fault.load(std::memory_order_relaxed) == 0) {
     frame.end = std::min(frame.begin + stage.chunk, end);

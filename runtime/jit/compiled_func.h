@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "runtime/base/cpu.h"
-#include "runtime/jit/code_memory.h"
 #include "runtime/jit/frame.h"
+#include "runtime/jit/stages.h"
 #include "runtime/parallel/thread_team.h"
 #include "runtime/tir/interpreter.h"
 #include "runtime/tir/nest.h"
@@ -52,11 +52,16 @@ class CompiledFunc {
     std::optional<int64_t> expected;
   };
   struct Share;
-  class StageCompiler;
+  friend class ShapedFunc;
 
+  // The stages that have anything to do, and where buffers lie.
+  void take(const Code& code, const tir::Nest& nest, const ExtentValue& value);
+  void lay_out(const tir::Nest& nest, std::span<const tir::NestBuffer> buffers,
+               std::span<const std::optional<int64_t>> scalars);
   void run_range(const Stage& stage, Share& share, int64_t begin, int64_t end) const;
 
-  std::optional<CodeMemory> code_;
+  std::shared_ptr<const CodeMemory> code_;
+  std::vector<int64_t> dims_;  // of shaped code: the values of the nest's `vars`
   Cpu cpu_ = Cpu::Any;
   std::vector<Stage> stages_;
   std::vector<Temporary> temporaries_;  // the buffers that are no parameters
@@ -69,6 +74,27 @@ class CompiledFunc {
   int threads_ = 1;
   size_t scratch_bytes_ = 0;
   uint64_t work_ = 1;
+};
+
+// A PrimFunc as machine code for all values of some of its dimensions. Immutable.
+class ShapedFunc {
+ public:
+  ShapedFunc() = default;
+  // As tir::make_shaped_nest; nullptr also where the generator would have to know the dimensions to make code that is
+  // about as fast. `func` outlives the result.
+  static std::unique_ptr<const ShapedFunc> compile(const tir::PrimFunc& func,
+                                                   std::span<const std::vector<int64_t>> dims,
+                                                   std::span<const uint32_t> varying, Cpu cpu);
+  // The function for dimensions that agree with those of `compile` where they do not vary, in microseconds: the code
+  // is shared. nullptr where these are too large or zero. Throws ShapeMismatch as tir::shape_of.
+  std::unique_ptr<const CompiledFunc> at(std::span<const std::vector<int64_t>> dims, int threads) const;
+  size_t code_bytes() const { return code_.memory ? code_.memory->bytes() : 0; }
+
+ private:
+  const tir::PrimFunc* func_ = nullptr;
+  Cpu cpu_ = Cpu::Any;
+  tir::Nest nest_;
+  Code code_;
 };
 
 }  // namespace ingot::jit

@@ -374,6 +374,11 @@ void Emitter::instruction(const Instr& instr) {
     case Op::SetSlot:
       vmovq(slot_address(instr.ref), in_register(instr.a, 16, 0));
       return;
+    case Op::DimSlot:
+      mov(rdx, ptr[frame_ + offsetof(Frame, dims)]);
+      mov(rdx, ptr[rdx + instr.index * 8]);
+      mov(slot_address(instr.ref), rdx);
+      return;
     case Op::EvalSlot:
       index_expr(function_->exprs[instr.index].expr, function_->exprs[instr.index], 0);
       mov(slot_address(instr.ref), rax);

@@ -8,8 +8,9 @@ namespace ingot::jit {
 struct Frame {
   std::byte* const* buffers;
   const void* const* scalars;
-  int64_t begin, end;  // of the outermost loop
-  uint64_t fault;      // a Fault
+  int64_t begin, end;   // of the outermost loop
+  uint64_t fault;       // a Fault
+  const int64_t* dims;  // of a shaped nest: the values of its vars
 };
 using Entry = void (*)(Frame*);
 

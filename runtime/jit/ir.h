@@ -96,6 +96,7 @@ enum class Op : uint8_t {
   Call,      // helper `ref` on a and b for the lanes of `mask`
   FaultIf,   // fault imm where a lane of a that takes part is true
   SetSlot,   // slot `ref` = lane 0 of a
+  DimSlot,   // slot `ref` = dimension `index` of the call
   EvalSlot,  // slot `ref` = the expression `index`
   CheckSlot  // fault unless slot `ref` lies in [0, bounds[index])
 };

@@ -102,6 +102,11 @@ bool Lowering::varies(const PrimExpr& expr) const {
 Slot Lowering::slot_of(const SymVar& var) {
   const auto found = slots_.find(var.get());
   if (found != slots_.end()) return found->second;
+  if (const auto dim = std::ranges::find(nest_.vars, var); dim != nest_.vars.end()) {
+    const Slot slot = b_.new_slot(0);
+    b_.in_front({.op = Op::DimSlot, .ref = slot, .index = static_cast<uint32_t>(dim - nest_.vars.begin())}, 0);
+    return slots_[var.get()] = slot;
+  }
   for (const tir::Scalar& scalar : nest_.scalars) {
     if (scalar.var->index != var) continue;
     const Slot slot = b_.new_slot(b_.level());
@@ -111,13 +116,24 @@ Slot Lowering::slot_of(const SymVar& var) {
   throw Refusal{};
 }
 
+// What cannot fault is evaluated once, in front of the loops that do not change it.
 Slot Lowering::eval_slot(const PrimExpr& expr) {
   if (expr.op() == PrimOp::Var) return slot_of(expr.var());
-  const auto id = static_cast<uint32_t>(function_.exprs.size());
-  IndexExpr& added = function_.exprs.emplace_back(IndexExpr{expr, {}});
-  for_each_var(expr, [&](const SymVar& var) { added.slots.emplace_back(var.get(), slot_of(var)); });
-  const Slot slot = b_.new_slot(b_.level());
-  b_.fixed({.op = Op::EvalSlot, .a = 0, .ref = slot, .index = id}, false);
+  IndexExpr made{expr, {}};
+  uint16_t level = 0;
+  for_each_var(expr, [&](const SymVar& var) {
+    made.slots.emplace_back(var.get(), slot_of(var));
+    level = std::max(level, b_.slot_level(made.slots.back().second));
+  });
+  const bool total = totality_.is_total(expr);
+  if (is_shaped() && !total) throw Refusal{};
+  if (!total) level = b_.level();
+  for (const Evaluated& known : evaluated_)
+    if (total && known.slots == made.slots && same_expr(known.expr, expr)) return known.result;
+  const Slot slot = b_.new_slot(level);
+  if (total) evaluated_.push_back({expr, made.slots, slot});
+  b_.in_front({.op = Op::EvalSlot, .ref = slot, .index = static_cast<uint32_t>(function_.exprs.size())}, level);
+  function_.exprs.push_back(std::move(made));
   return slot;
 }
 
@@ -127,7 +143,11 @@ Position Lowering::linear_position(tir::BufferId buffer, const tir::LinearParts&
     position.parts.push_back({slot_of(part.var), part.coefficient});
     if (part.var == lane_var_) position.lane_stride = part.coefficient;
   }
-  if (parts.rest) position.parts.push_back({eval_slot(parts.rest), 1});
+  if (parts.rest) {
+    // Steps of the innermost loops are numbers in the code.
+    if (is_shaped() && tir::mentions_any(parts.rest, {inner_var_.get()})) throw Refusal{};
+    position.parts.push_back({eval_slot(parts.rest), 1});
+  }
   const auto shift = checked_mul(position.lane_stride, int64_t{unit_} * b_.lanes());
   const auto base = shift ? checked_add(position.base, *shift) : std::nullopt;
   if (!base) throw Refusal{};
@@ -147,6 +167,7 @@ Lowering::At Lowering::locate(const Place& place, Value mask) {
     if (parts.rest && mask != 0 && !totality_.is_total(parts.rest)) throw Refusal{};
     at.position = b_.position(linear_position(place.buffer, parts));
   } else {
+    if (is_shaped() && parts.rest && varies(parts.rest)) throw Refusal{};
     at.position = b_.position({place.buffer});
     at.lanes = lane_index(index);
   }

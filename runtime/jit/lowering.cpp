@@ -25,6 +25,7 @@ Lowering::Lowering(const tir::Nest& nest, Function& function, Cpu cpu, uint8_t l
       lanes_(lanes),
       stream_(stream) {
   around_.push_back({{}, false});
+  for (const SymVar& var : nest.vars) facts_.bound(var, {1, tir::kMostOfShaped});
 }
 
 int64_t Lowering::run(const NestStmt& stmt, bool ranged) {
@@ -255,14 +256,18 @@ void Lowering::statement(const NestLoop& loop, bool ranged) {
   if (loop.extent.is_const(0)) return;
   const Assumptions outside = facts_;
   facts_.below(loop.var, loop.extent);
+  const SymVar outer_var = std::exchange(inner_var_, loop.var);
   const auto how = lane_var_ ? std::nullopt : choose_lanes(loop, lanes_);
   if (how) {
     lane_loop(loop, *how, ranged);
   } else {
     plain_loop(loop, ranged);
   }
+  inner_var_ = outer_var;
   facts_ = outside;
 }
+
+bool Lowering::surely_runs(const PrimExpr& extent) const { return range_of(extent, facts_).least >= 1; }
 
 // Sums that the loop does not move are held in registers while it runs.
 void Lowering::plain_loop(const NestLoop& loop, bool ranged) {
@@ -271,12 +276,12 @@ void Lowering::plain_loop(const NestLoop& loop, bool ranged) {
   code.innermost = !tir::has_inner_loop(loop.body);
   if (const auto extent = loop.extent.as_const()) {
     code.extent = *extent;
-  } else {
+  } else if (!ranged) {
     if (varies(loop.extent)) throw Refusal{};
     code.has_extent_slot = true;
     code.extent_slot = eval_slot(loop.extent);
   }
-  const bool runs = !code.has_extent_slot;
+  const bool runs = !code.has_extent_slot || surely_runs(loop.extent);
 
   std::vector<std::pair<const NestStore*, tir::Fold>> promoted;
   if (runs) {
@@ -337,7 +342,7 @@ void Lowering::lane_loop(const NestLoop& loop, const LaneLoop& how, bool ranged)
   whole.whole_steps = true;
   if (extent) {
     whole.extent = *extent;
-  } else {
+  } else if (!ranged) {
     whole.has_extent_slot = true;
     whole.extent_slot = eval_slot(loop.extent);
   }
@@ -371,7 +376,7 @@ void Lowering::lane_loop(const NestLoop& loop, const LaneLoop& how, bool ranged)
 
   const bool has_whole = !extent || *extent >= step;
   const bool has_tail = !extent || *extent % step != 0;
-  const bool may_not_run = !extent || (ranged && has_tail);
+  const bool may_not_run = ranged ? has_tail : !extent && !surely_runs(loop.extent);
   if (has_whole) {
     Loop& opened = b_.open_loop(whole);
     enter(loop.body, may_not_run);

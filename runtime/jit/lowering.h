@@ -19,8 +19,8 @@ class Lowering {
   Lowering(const tir::Nest& nest, Function& function, Cpu cpu, uint8_t lanes,
            const std::unordered_set<tir::BufferId>& stream);
 
-  // `ranged`: the outermost loop, if the statement is one, runs from begin to end of the call. Gives the step to which
-  // begin must be rounded.
+  // `ranged`: the outermost loop, if the statement is one, runs from begin to end of the call, which is not empty.
+  // Gives the step to which begin must be rounded.
   int64_t run(const tir::NestStmt& stmt, bool ranged);
   // The whole tiles of a copy; its outermost loop is ranged. Gives its extent in `extent`, otherwise as `run`.
   int64_t run(const TiledCopy& copy, int64_t& extent);
@@ -48,6 +48,7 @@ class Lowering {
   void statement(const tir::NestStore& store);
   void lane_loop(const tir::NestLoop& loop, const LaneLoop& how, bool ranged);
   void plain_loop(const tir::NestLoop& loop, bool ranged);
+  bool surely_runs(const PrimExpr& extent) const;
   void accumulate(Accumulator& accumulator, const tir::Fold& fold, DType dtype);
   void finish_fold(const tir::NestStore& store, const tir::Fold& fold, Accumulator& accumulator);
   bool can_stream(const tir::NestStore& store, const At& at) const;
@@ -69,6 +70,7 @@ class Lowering {
   Value lane_index(const PrimExpr& expr);
   Slot slot_of(const SymVar& var);
   Slot eval_slot(const PrimExpr& expr);
+  bool is_shaped() const { return !nest_.vars.empty(); }
   Value both(Value a, Value b);
 
   struct Around {
@@ -89,11 +91,17 @@ class Lowering {
   tir::Totality totality_{facts_};
   std::unordered_map<const PrimExprNode*, tir::LinearParts> linear_;
   std::unordered_map<const SymVarNode*, Slot> slots_;
-  std::unordered_map<const PrimExprNode*, std::pair<Slot, uint16_t>> evaluated_;
+  struct Evaluated {
+    PrimExpr expr;
+    std::vector<std::pair<const SymVarNode*, Slot>> slots;
+    Slot result;
+  };
+  std::vector<Evaluated> evaluated_;  // total ones
   std::unordered_map<const tir::LetVar*, std::vector<Value>> lets_;
   std::unordered_map<tir::BufferId, Accumulator> accumulators_;
   std::vector<Around> around_;
 
+  SymVar inner_var_;  // of the innermost loop
   // Of the loop whose iterations are in lanes.
   SymVar lane_var_;
   std::unordered_map<const SymVarNode*, std::vector<Value>> lane_lets_;

@@ -87,8 +87,9 @@ std::optional<std::vector<NestStmt>> interchanged(const NestLoop& loop) {
   const auto fold = sum ? tir::as_fold(*sum) : std::nullopt;
   const auto extent = loop.extent.as_const();
   const auto count = over->extent.as_const();
-  if (!fold || !extent || !count || *extent < 16 || *count < 2 || *extent > INT64_MAX / *count) return std::nullopt;
-  if (*extent * *count < kLeastWork || !init->place.proved) return std::nullopt;
+  if (!fold || !extent || *extent < 16 || !init->place.proved) return std::nullopt;
+  if (count && (*count < 2 || *extent > INT64_MAX / *count || *extent * *count < kLeastWork)) return std::nullopt;
+  if (!count && tir::mentions_any(over->extent, {loop.var.get()})) return std::nullopt;
   const Place& target = init->place;
   if (sum->place.buffer != target.buffer || !same_expr(sum->place.indices[0], target.indices[0])) return std::nullopt;
   if (tir::linear_parts(target.indices[0]).coefficient_of(loop.var) != 1) return std::nullopt;
@@ -110,10 +111,11 @@ std::optional<std::vector<NestStmt>> interchanged(const NestLoop& loop) {
   const bool whole = block == *extent;
   const auto at = [&](const SymVar& var) { return whole ? PrimExpr(var) : PrimExpr(blocks) * block + PrimExpr(var); };
   NestLoop start{first, block, tir::LoopKind::Serial, {{replaced(*init, loop.var, at(first))}}, {}};
-  const int64_t together = rows_together(*count, block);
+  const int64_t together = count ? rows_together(*count, block) : 1;
   const NestStore added = together == 1 ? *sum : of_rows(*sum, *fold, over->var, together);
   NestLoop row{second, block, tir::LoopKind::Serial, {{replaced(added, loop.var, at(second))}}, {}};
-  NestLoop rows{over->var, *count / together, tir::LoopKind::Serial, {{std::move(row)}}, {}};
+  NestLoop rows{
+      over->var, count ? PrimExpr(*count / together) : over->extent, tir::LoopKind::Serial, {{std::move(row)}}, {}};
   std::vector<NestStmt> both;
   both.push_back({std::move(start)});
   both.push_back({std::move(rows)});
@@ -163,9 +165,7 @@ bool is_plain(const NestStmt& stmt) {
 // May iteration i of the second loop run right behind that of the first one? So where they share what one of them
 // writes, each iteration has an element of its own.
 std::optional<NestLoop> joined(const NestLoop& first, const NestLoop& second) {
-  const auto extent = first.extent.as_const();
-  if (!extent || second.extent.as_const() != extent || !first.owned.empty() || !second.owned.empty())
-    return std::nullopt;
+  if (!same_expr(first.extent, second.extent) || !first.owned.empty() || !second.owned.empty()) return std::nullopt;
   if (!std::ranges::all_of(first.body, is_plain) || !std::ranges::all_of(second.body, is_plain)) return std::nullopt;
   NestLoop result = first;
   if (second.kind != first.kind) result.kind = tir::LoopKind::Serial;
@@ -229,6 +229,29 @@ NestStmt border(const std::vector<const NestLoop*>& loops, size_t depth, const N
   return {NestLoop{var, end - begin, loop.kind, {border(loops, depth + 1, moved, range)}, {}}};
 }
 
+// Loops around one store of what one load gives, 4 bytes each.
+struct Copy {
+  std::vector<const NestLoop*> loops;
+  const NestStore* store;
+};
+std::optional<Copy> as_copy(const NestStmt& stmt) {
+  Copy copy{};
+  const NestStmt* inner = &stmt;
+  while (const auto* loop = std::get_if<NestLoop>(&inner->node)) {
+    if (loop->body.size() != 1 || !loop->owned.empty()) return std::nullopt;
+    copy.loops.push_back(loop);
+    inner = &loop->body[0];
+  }
+  copy.store = std::get_if<NestStore>(&inner->node);
+  if (!copy.store || copy.loops.size() < 2 || copy.store->value->op != ExprOp::Load ||
+      dtype_bytes(copy.store->value->dtype) != 4)
+    return std::nullopt;
+  const Place& from = copy.store->value->place;
+  if (!copy.store->place.proved || !from.proved || from.guarded || from.buffer == copy.store->place.buffer)
+    return std::nullopt;
+  return copy;
+}
+
 }  // namespace
 
 void interchange_sums(tir::Nest& nest) { interchange(nest.body); }
@@ -238,21 +261,26 @@ void join_loops(tir::Nest& nest) {
     if (auto* loop = std::get_if<NestLoop>(&stmt.node)) join(loop->body);
 }
 
+bool transposes(const NestStmt& stmt) {
+  const auto copy = as_copy(stmt);
+  if (!copy) return false;
+  const auto loop_along = [&](const Place& place) {
+    const auto parts = tir::linear_parts(place.indices[0]);
+    return std::ranges::find_if(copy->loops,
+                                [&](const NestLoop* loop) { return parts.coefficient_of(loop->var) == 1; });
+  };
+  const auto row = loop_along(copy->store->value->place), column = loop_along(copy->store->place);
+  return row != copy->loops.end() && column != copy->loops.end() && row != column;
+}
+
 std::optional<TiledCopy> as_tiled_copy(const NestStmt& stmt, int64_t tile) {
-  std::vector<const NestLoop*> loops;
-  const NestStmt* inner = &stmt;
-  while (const auto* loop = std::get_if<NestLoop>(&inner->node)) {
-    const auto extent = loop->extent.as_const();
-    if (!extent || *extent < 1 || loop->body.size() != 1 || !loop->owned.empty()) return std::nullopt;
-    loops.push_back(loop);
-    inner = &loop->body[0];
-  }
-  const auto* store = std::get_if<NestStore>(&inner->node);
-  if (!store || loops.size() < 2 || store->value->op != ExprOp::Load || dtype_bytes(store->value->dtype) != 4)
-    return std::nullopt;
-  const Place& from = store->value->place;
-  if (!store->place.proved || !from.proved || from.guarded || from.buffer == store->place.buffer) return std::nullopt;
-  const auto source = tir::linear_parts(from.indices[0]);
+  const auto copy = as_copy(stmt);
+  if (!copy) return std::nullopt;
+  const auto& loops = copy->loops;
+  const NestStore* store = copy->store;
+  for (const NestLoop* loop : loops)
+    if (loop->extent.as_const().value_or(0) < 1) return std::nullopt;
+  const auto source = tir::linear_parts(store->value->place.indices[0]);
   const auto target = tir::linear_parts(store->place.indices[0]);
   if (source.rest || target.rest) return std::nullopt;
 

@@ -24,6 +24,8 @@ struct TiledCopy {
   int64_t rows, columns;  // whole tiles alone
   std::vector<tir::NestStmt> borders;
 };
+// Would it be such a copy if the extents, which may be symbolic, were known and large enough?
+bool transposes(const tir::NestStmt& stmt);
 std::optional<TiledCopy> as_tiled_copy(const tir::NestStmt& stmt, int64_t tile);
 
 }  // namespace ingot::jit

@@ -142,8 +142,9 @@ class Rows {
       const bool beside = std::get_if<NestLoop>(&stmt.node) == &first;
       if (beside || behind)
         tir::for_each_place({stmt}, [&](const Place& place, bool) {
-          const bool may_be_output = place.buffer < nest_.params && place.buffer != row.output &&
-                                     nest_.buffers[place.buffer].bytes == nest_.buffers[row.output].bytes;
+          const bool may_be_output =
+              place.buffer < nest_.params && place.buffer != row.output &&
+              (!nest_.vars.empty() || nest_.buffers[place.buffer].bytes == nest_.buffers[row.output].bytes);
           const bool same =
               beside && place.proved && prove_equal(place.indices[0], row.at(first.var).indices[0]) == Proof::Yes;
           in_time &= !may_be_output || same;

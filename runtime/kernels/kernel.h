@@ -13,17 +13,21 @@
 
 namespace ingot {
 
+class FamilyCache;
 class ThreadTeam;
 
 // One operand as the kernel will find it. `constant` is set where the elements are known when the kernel is prepared
-// (weights): row-major, of the executable. `value` is that of an int64 scalar, where it is known then: sizes and loops may
-// depend on it.
+// (weights): row-major, of the executable. `value` is that of an int64 scalar, where it is known then: sizes and loops
+// may depend on it.
 struct OperandSpec {
   DType dtype = DType::None;
   Layout layout = Layout::RowMajor;
   std::vector<int64_t> dims = {};  // logical, whatever the layout
   const std::byte* constant = nullptr;
   std::optional<int64_t> value = std::nullopt;
+  uint32_t varying = 0;  // bit d: the same call will be prepared for other values of dimension d
+
+  bool varies(size_t d) const { return d < 32 && (varying >> d & 1) != 0; }
 };
 
 // A kernel call with everything known that preparing needs.
@@ -34,6 +38,8 @@ struct Problem {
   Cpu cpu = Cpu::Any;             // what may be used, at most what the machine has
   ThreadTeam* threads = nullptr;  // null: one thread
   PackCache* packs = nullptr;     // null: nothing is shared
+  // Where set, kernels whose dimensions vary are prepared in little time rather than to be the fastest.
+  FamilyCache* families = nullptr;
 };
 
 // What a call finds when it runs. Addresses are those of the elements in the layouts of the problem; rank-0 operands

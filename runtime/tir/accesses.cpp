@@ -102,7 +102,7 @@ std::vector<Access> collect_accesses(const PrimFunc& func) {
   return std::move(collector.accesses);
 }
 
-FuncFacts::FuncFacts(const PrimFunc& func) {
+FuncFacts::FuncFacts(const PrimFunc& func, std::span<const SymVar> positive) {
   std::unordered_set<const SymVarNode*> dims;
   for (size_t i = 0; i < func.params; ++i)
     for (const PrimExpr& dim : func.buffers[i].dims)
@@ -113,6 +113,7 @@ FuncFacts::FuncFacts(const PrimFunc& func) {
   auto facts = std::make_shared<Assumptions>(Assumptions::dims());
   for (const LetRef& let : collector.lets)
     if (let->index && !dims.contains(let->index.get())) facts->bound(let->index, {INT64_MIN, INT64_MAX});
+  for (const SymVar& dim : positive) facts->bound(dim, {1, INT64_MAX});
   entry_ = std::move(facts);
 }
 

@@ -31,7 +31,8 @@ std::vector<Access> collect_accesses(const PrimFunc& func);
 // What is known of a function's variables: dimensions are >= 0, int64 lets and scalars may be anything.
 class FuncFacts {
  public:
-  explicit FuncFacts(const PrimFunc& func);
+  // The dimensions `positive` are at least 1.
+  explicit FuncFacts(const PrimFunc& func, std::span<const SymVar> positive = {});
 
   const Assumptions& at_entry() const { return *entry_; }
   // Inside of all of `loops`, outermost first: their indices lie below their extents.

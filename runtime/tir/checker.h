@@ -1,4 +1,6 @@
 #pragma once
+#include <span>
+
 #include "runtime/symbolic/simplify.h"
 #include "runtime/tir/prim_func.h"
 
@@ -22,7 +24,7 @@ enum class BoundsProof : uint8_t { None, UnderConditions, Always };
 std::vector<BoundsProof> prove_bounds(const PrimFunc& func);
 
 // Is each element of the buffer written, and before it is read, whatever the inputs are? (Otherwise it is zero-filled
-// before the run.)
-bool writes_whole(const PrimFunc& func, BufferId buffer);
+// before the run.) The dimensions `positive` are at least 1.
+bool writes_whole(const PrimFunc& func, BufferId buffer, std::span<const SymVar> positive = {});
 
 }  // namespace ingot::tir

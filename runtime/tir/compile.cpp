@@ -208,7 +208,8 @@ class Compiler {
       case ExprOp::Load:
         return load(expr);
       case ExprOp::Select:
-        return totality_.is_safe(*expr.operands[1]) && totality_.is_safe(*expr.operands[2]) ? blend(expr) : choose(expr);
+        return totality_.is_safe(*expr.operands[1]) && totality_.is_safe(*expr.operands[2]) ? blend(expr)
+                                                                                            : choose(expr);
       default:
         return operation(expr);
     }

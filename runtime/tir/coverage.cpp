@@ -20,10 +20,10 @@ constexpr size_t kMaxWaiting = 64;
 // Which elements of one buffer are certainly written.
 class Coverage {
  public:
-  Coverage(const PrimFunc& func, BufferId buffer)
+  Coverage(const PrimFunc& func, BufferId buffer, std::span<const SymVar> positive)
       : func_(func),
         buffer_(func.buffers[buffer]),
-        facts_(func),
+        facts_(func, positive),
         covered_(buffer_.dims.size(), 0),
         waiting_(buffer_.dims.size()) {}
 
@@ -134,7 +134,8 @@ class Coverage {
 // iteration of all loops.
 class WholeWrite {
  public:
-  WholeWrite(const PrimFunc& func, BufferId buffer) : func_(func), buffer_(buffer), coverage_(func, buffer) {}
+  WholeWrite(const PrimFunc& func, BufferId buffer, std::span<const SymVar> positive)
+      : func_(func), buffer_(buffer), coverage_(func, buffer, positive) {}
 
   bool holds() {
     accesses_ = collect_accesses(func_);
@@ -222,6 +223,8 @@ std::vector<BoundsProof> prove_bounds(const PrimFunc& func) {
   return proofs;
 }
 
-bool writes_whole(const PrimFunc& func, BufferId buffer) { return WholeWrite(func, buffer).holds(); }
+bool writes_whole(const PrimFunc& func, BufferId buffer, std::span<const SymVar> positive) {
+  return WholeWrite(func, buffer, positive).holds();
+}
 
 }  // namespace ingot::tir

@@ -6,83 +6,13 @@
 #include "runtime/base/checked.h"
 #include "runtime/base/error.h"
 #include "runtime/symbolic/simplify.h"
+#include "runtime/tensor/tensor.h"
 #include "runtime/tir/accesses.h"
 #include "runtime/tir/checker.h"
 #include "runtime/tir/substitute.h"
 
 namespace ingot::tir {
 namespace {
-
-using Values = std::unordered_map<const SymVarNode*, int64_t>;
-
-Bindings lookup(const Values& values) {
-  return [&values](const SymVar& var) -> std::optional<int64_t> {
-    const auto found = values.find(var.get());
-    return found == values.end() ? std::nullopt : std::optional(found->second);
-  };
-}
-
-void require_dim(const PrimFunc& func, size_t buffer, size_t d, int64_t dim, int64_t expected) {
-  if (dim != expected || dim < 0)
-    fail(ErrorCode::ShapeMismatch, "{}: dimension {} of {} is {}, expected {} = {}", func.name, d,
-         func.buffers[buffer].name, dim, to_text(func.buffers[buffer].dims[d]), expected);
-}
-
-// Variables from the dimensions where they stand alone, then the rest compared.
-Values bind_dims(const PrimFunc& func, std::span<const std::vector<int64_t>> dims) {
-  if (dims.size() != func.params)
-    fail(ErrorCode::ShapeMismatch, "{}: {} buffers are given, the function has {}", func.name, dims.size(),
-         func.params);
-  Values values;
-  for (size_t i = 0; i < func.params; ++i) {
-    const Buffer& buffer = func.buffers[i];
-    if (dims[i].size() != buffer.dims.size())
-      fail(ErrorCode::ShapeMismatch, "{}: {} has {} dimensions, expected {}", func.name, buffer.name, dims[i].size(),
-           buffer.dims.size());
-    for (size_t d = 0; d < dims[i].size(); ++d)
-      if (buffer.dims[d].op() == PrimOp::Var) values.try_emplace(buffer.dims[d].var().get(), dims[i][d]);
-  }
-  for (size_t i = 0; i < func.params; ++i) {
-    const Buffer& buffer = func.buffers[i];
-    for (size_t d = 0; d < dims[i].size(); ++d) {
-      bool known = true;
-      for_each_var(buffer.dims[d], [&](const SymVar& var) { known &= values.contains(var.get()); });
-      const int64_t expected = known ? evaluate(buffer.dims[d], lookup(values)) : dims[i][d];
-      require_dim(func, i, d, dims[i][d], expected);
-    }
-  }
-  return values;
-}
-
-// " where n = 3, m = 2"
-std::string values_text(const PrimExpr& expr, const Bindings& known) {
-  std::string text;
-  std::vector<SymVar> named;
-  for_each_var(expr, [&](const SymVar& var) {
-    const auto value = known(var);
-    if (!value || std::ranges::find(named, var) != named.end()) return;
-    text += fmt::format("{}{} = {}", named.empty() ? " where " : ", ", var->name, *value);
-    named.push_back(var);
-  });
-  return text;
-}
-
-size_t checked_bytes(const PrimFunc& func, const Buffer& buffer, const std::vector<int64_t>& dims,
-                     const Bindings& known) {
-  std::optional<size_t> bytes = dtype_bytes(buffer.dtype);
-  for (size_t d = 0; d < dims.size(); ++d) {
-    const int64_t dim = dims[d];
-    if (const PrimExpr& expr = buffer.dims[d]; dim < 0 && expr.op() == PrimOp::Select)
-      fail(ErrorCode::ShapeMismatch, "{}: {}: {} does not hold{}", func.name, buffer.name, to_text(expr.operands()[0]),
-           values_text(expr.operands()[0], known));
-    if (dim < 0) fail(ErrorCode::ShapeMismatch, "{}: {} has the dimension {}", func.name, buffer.name, dim);
-    if (dim == 0) return 0;
-    if (bytes) bytes = checked_mul(*bytes, static_cast<size_t>(dim));
-  }
-  if (!bytes || *bytes > PTRDIFF_MAX)
-    fail(ErrorCode::ShapeMismatch, "{}: the size of {} overflows", func.name, buffer.name);
-  return *bytes;
-}
 
 bool mentions(const PrimExpr& expr, const SymVar& var) {
   bool found = false;
@@ -95,21 +25,28 @@ bool divides_by(const PrimExpr& expr, const SymVar& var) {
   return here || std::ranges::any_of(expr.operands(), [&](const PrimExpr& part) { return divides_by(part, var); });
 }
 
+// Is it made of these dimensions and numbers?
+bool is_of(const PrimExpr& expr, std::span<const SymVar> vars) {
+  bool only = true;
+  for_each_var(expr, [&](const SymVar& var) { only &= std::ranges::find(vars, var) != vars.end(); });
+  return only;
+}
+
 // Replaces the indices of two nested loops by quotient and remainder of one; fails where that leaves a division.
 class Collapse {
  public:
-  static std::optional<NestLoop> attempt(const NestLoop& outer, const Assumptions& around) {
+  // Extents are numbers, or made of the dimensions `vars`.
+  static std::optional<NestLoop> attempt(const NestLoop& outer, const Assumptions& around,
+                                         std::span<const SymVar> vars) {
     if (outer.body.size() != 1 || !outer.owned.empty()) return std::nullopt;
     const auto* inner = std::get_if<NestLoop>(&outer.body[0].node);
     if (!inner) return std::nullopt;
-    const auto rows = outer.extent.as_const();
-    const auto columns = inner->extent.as_const();
     const bool reduces = outer.kind == LoopKind::Reduce;
-    if (!rows || !columns || *rows < 1 || *columns < 1 || reduces != (inner->kind == LoopKind::Reduce))
+    if (!runs(outer.extent, vars) || !runs(inner->extent, vars) || reduces != (inner->kind == LoopKind::Reduce))
       return std::nullopt;
-    const auto extent = checked_mul(*rows, *columns);
+    const auto extent = product(outer.extent, inner->extent);
     if (!extent) return std::nullopt;
-    Collapse collapse(outer.var, inner->var, *columns, *extent, around);
+    Collapse collapse(outer.var, inner->var, inner->extent, *extent, around);
     LoopKind kind = reduces ? LoopKind::Reduce : LoopKind::Serial;
     if (outer.kind == LoopKind::Parallel && inner->kind == LoopKind::Parallel) kind = LoopKind::Parallel;
     NestLoop result{collapse.both_, *extent, kind, collapse.body(inner->body), {}};
@@ -117,8 +54,19 @@ class Collapse {
   }
 
  private:
-  Collapse(SymVar row, SymVar column, int64_t columns, int64_t extent, const Assumptions& around)
-      : row_(std::move(row)), column_(std::move(column)), columns_(columns), facts_(around) {
+  static bool runs(const PrimExpr& extent, std::span<const SymVar> vars) {
+    const auto value = extent.as_const();
+    return value ? *value >= 1 : is_of(extent, vars);
+  }
+  static std::optional<PrimExpr> product(const PrimExpr& rows, const PrimExpr& columns) {
+    const auto a = rows.as_const(), b = columns.as_const();
+    if (!a || !b) return simplify(rows * columns);
+    const auto both = checked_mul(*a, *b);
+    return both ? std::optional<PrimExpr>(*both) : std::nullopt;
+  }
+
+  Collapse(SymVar row, SymVar column, PrimExpr columns, const PrimExpr& extent, const Assumptions& around)
+      : row_(std::move(row)), column_(std::move(column)), columns_(std::move(columns)), facts_(around) {
     both_ = make_sym_var(column_->name);
     facts_.below(both_, extent);
   }
@@ -169,15 +117,17 @@ class Collapse {
   NestStore statement(const NestStore& node) { return {place(node.place), value(node.value)}; }
 
   SymVar row_, column_, both_;
-  int64_t columns_;
+  PrimExpr columns_;
   Assumptions facts_;
   bool ok_ = true;
 };
 
 class Converter {
  public:
-  explicit Converter(const PrimFunc& func)
-      : func_(func), proofs_(prove_bounds(func)), facts_(FuncFacts(func).inside({})) {}
+  Converter(const PrimFunc& func, std::span<const SymVar> vars)
+      : func_(func), vars_(vars), proofs_(prove_bounds(func)), facts_(FuncFacts(func).inside({})) {
+    for (const SymVar& var : vars) facts_.bound(var, {1, kMostOfShaped});
+  }
 
   std::vector<NestStmt> body(const std::vector<Stmt>& list, std::vector<BufferId>& owned) {
     std::vector<NestStmt> result;
@@ -210,7 +160,7 @@ class Converter {
     result.body = body(loop.body, result.owned);
     owned.insert(owned.end(), result.owned.begin(), result.owned.end());
     facts_ = around;
-    if (auto collapsed = Collapse::attempt(result, around)) return std::move(*collapsed);
+    if (auto collapsed = Collapse::attempt(result, around, vars_)) return std::move(*collapsed);
     return result;
   }
 
@@ -233,6 +183,7 @@ class Converter {
   }
 
   const PrimFunc& func_;
+  std::span<const SymVar> vars_;
   std::vector<BoundsProof> proofs_;
   size_t next_ = 0;
   Assumptions facts_;
@@ -265,52 +216,78 @@ void visit_places(const NestExpr& expr, const std::function<void(const Place&, b
 
 }  // namespace
 
+namespace {
+
+PrimFunc with_values(const PrimFunc& func, const Values& values) {
+  return substitute(func, [&](const SymVar& var) -> std::optional<PrimExpr> {
+    const auto found = values.find(var.get());
+    return found == values.end() ? std::nullopt : std::optional(PrimExpr(found->second));
+  });
+}
+
+bool extents_are_of(const std::vector<NestStmt>& body, std::span<const SymVar> vars) {
+  return std::ranges::all_of(body, [&](const NestStmt& stmt) {
+    if (const auto* loop = std::get_if<NestLoop>(&stmt.node))
+      return is_of(loop->extent, vars) && extents_are_of(loop->body, vars);
+    const auto* branch = std::get_if<NestIf>(&stmt.node);
+    return branch == nullptr || (extents_are_of(branch->then_body, vars) && extents_are_of(branch->else_body, vars));
+  });
+}
+
+}  // namespace
+
 Nest make_nest(const PrimFunc& func, std::span<const std::vector<int64_t>> dims, std::span<const int64_t> scalars) {
+  FuncShape shape = shape_of(func, dims, scalars);
   Nest nest;
-  Values values = bind_dims(func, dims);
-  if (!scalars.empty() && scalars.size() != func.scalars.size())
-    fail(ErrorCode::InvalidArgument, "{}: {} scalars are given, the function has {}", func.name, scalars.size(),
-         func.scalars.size());
-  for (size_t i = 0; i < func.scalars.size(); ++i) {
-    std::optional<int64_t> value;
-    if (const SymVar& index = func.scalars[i].var->index) {
-      const auto found = values.find(index.get());
-      if (found != values.end()) value = found->second;
-      if (!value && !scalars.empty()) value = scalars[i];
-      if (value) values.try_emplace(index.get(), *value);
+  nest.buffers = std::move(shape.buffers);
+  nest.scalar_values = std::move(shape.scalars);
+  nest.scalars = func.scalars;
+  nest.params = func.params;
+  const PrimFunc concrete = with_values(func, shape.values);
+  for (size_t id = func.params - func.outputs; id < func.buffers.size(); ++id)
+    nest.buffers[id].zero_fill = nest.buffers[id].bytes != 0 && !writes_whole(concrete, static_cast<BufferId>(id));
+  std::vector<BufferId> owned;
+  nest.body = Converter(concrete, {}).body(concrete.body, owned);
+  Assumptions facts;
+  nest.work = std::max<uint64_t>(work_of(nest.body, facts), 1);
+  return nest;
+}
+
+std::optional<Nest> make_shaped_nest(const PrimFunc& func, std::span<const std::vector<int64_t>> dims,
+                                     std::span<const uint32_t> varying) {
+  Values fixed;
+  std::vector<SymVar> vars;
+  for (const bool varies : {false, true})
+    for (size_t i = 0; i < func.params; ++i)
+      for (size_t d = 0; d < func.buffers[i].dims.size(); ++d) {
+        const PrimExpr& dim = func.buffers[i].dims[d];
+        if (dim.op() != PrimOp::Var || (d < 32 && (varying[i] >> d & 1) != 0) != varies) continue;
+        if (!varies) fixed.try_emplace(dim.var().get(), dims[i][d]);
+        if (varies && !fixed.contains(dim.var().get()) && std::ranges::find(vars, dim.var()) == vars.end())
+          vars.push_back(dim.var());
+      }
+  if (vars.empty()) return std::nullopt;
+  const PrimFunc shaped = with_values(func, fixed);
+  Nest nest;
+  for (size_t id = 0; id < func.buffers.size(); ++id) {
+    NestBuffer buffer{shaped.buffers[id].dtype, {}};
+    const std::vector<PrimExpr>& sizes = shaped.buffers[id].dims;
+    for (const PrimExpr& dim : sizes)
+      if (!is_of(dim, vars)) return std::nullopt;
+    if (std::ranges::all_of(sizes, [](const PrimExpr& dim) { return dim.as_const().has_value(); })) {
+      for (const PrimExpr& dim : sizes) buffer.dims.push_back(*dim.as_const());
+      buffer.bytes = byte_size(buffer.dtype, buffer.dims);
     }
-    nest.scalar_values.push_back(value);
+    const bool is_input = id < func.params - func.outputs;
+    buffer.zero_fill = !is_input && !writes_whole(shaped, static_cast<BufferId>(id), vars);
+    nest.buffers.push_back(std::move(buffer));
   }
   nest.scalars = func.scalars;
   nest.params = func.params;
-
-  const Bindings known = lookup(values);
-  const PrimFunc concrete = substitute(func, [&](const SymVar& var) -> std::optional<PrimExpr> {
-    const auto value = known(var);
-    return value ? std::optional(PrimExpr(*value)) : std::nullopt;
-  });
-  for (size_t id = 0; id < func.buffers.size(); ++id) {
-    NestBuffer buffer{func.buffers[id].dtype, {}};
-    for (size_t d = 0; d < concrete.buffers[id].dims.size(); ++d) {
-      const PrimExpr& dim = concrete.buffers[id].dims[d];
-      bool constant = true;
-      for_each_var(dim, [&](const SymVar&) { constant = false; });
-      if (!constant)
-        fail(ErrorCode::InvalidArgument, "{}: the size of {} needs the values of scalars", func.name,
-             func.buffers[id].name);
-      buffer.dims.push_back(evaluate(dim, known));
-      // Those that scalars tell were not compared before.
-      if (id < func.params) require_dim(func, id, d, dims[id][d], buffer.dims.back());
-    }
-    buffer.bytes = checked_bytes(func, func.buffers[id], buffer.dims, known);
-    const bool is_input = id < func.params - func.outputs;
-    buffer.zero_fill = !is_input && buffer.bytes != 0 && !writes_whole(concrete, static_cast<BufferId>(id));
-    nest.buffers.push_back(std::move(buffer));
-  }
   std::vector<BufferId> owned;
-  nest.body = Converter(concrete).body(concrete.body, owned);
-  Assumptions facts;
-  nest.work = std::max<uint64_t>(work_of(nest.body, facts), 1);
+  nest.body = Converter(shaped, vars).body(shaped.body, owned);
+  if (!extents_are_of(nest.body, vars)) return std::nullopt;
+  nest.vars = std::move(vars);
   return nest;
 }
 

@@ -4,7 +4,7 @@
 #include <variant>
 #include <vector>
 
-#include "runtime/tir/prim_func.h"
+#include "runtime/tir/func_shape.h"
 
 // A PrimFunc for concrete dimensions: what the interpreter compiles. Accesses that are proved to be in bounds have
 // become positions in row-major memory, and perfectly nested loops have become one where that keeps all positions
@@ -54,12 +54,6 @@ struct NestStmt {
   std::variant<NestLoop, NestLet, NestIf, NestStore> node;
 };
 
-struct NestBuffer {
-  DType dtype;
-  std::vector<int64_t> dims;
-  size_t bytes = 0;
-  bool zero_fill = false;  // written, but not provably whole
-};
 struct Nest {
   std::vector<NestBuffer> buffers;
   uint32_t params = 0;
@@ -68,11 +62,20 @@ struct Nest {
   std::vector<std::optional<int64_t>> scalar_values;
   std::vector<NestStmt> body;
   uint64_t work = 0;  // the product of loop extents, summed over the innermost bodies; at least 1
+  // Of shaped nests alone: the dimensions that are known when it runs.
+  std::vector<SymVar> vars = {};
 };
 
-// Throws ShapeMismatch where the dimensions do not fit the function. `scalars` is empty or has an entry for each
-// scalar, of which those of int64 count.
+// Throws as shape_of.
 Nest make_nest(const PrimFunc& func, std::span<const std::vector<int64_t>> dims, std::span<const int64_t> scalars);
+
+// The nest for all values of some dimensions, from 1 to this: extents and positions are expressions over `vars`. The
+// values of scalars and the work stay open, and the dimensions of buffers that have any of `vars` are left empty.
+inline constexpr int64_t kMostOfShaped = int64_t{1} << 24;
+// Bit d of varying[i] says that dimension d of parameter i may be any number; of the others `dims` has the value.
+// nullopt where none varies, and where sizes or extents depend on anything else.
+std::optional<Nest> make_shaped_nest(const PrimFunc& func, std::span<const std::vector<int64_t>> dims,
+                                     std::span<const uint32_t> varying);
 
 // Every place that the statements read or write, those of a Store first.
 void for_each_place(const std::vector<NestStmt>& body, const std::function<void(const Place&, bool is_store)>& visit);

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "runtime/base/file.h"
+#include "runtime/kernels/family_cache.h"
 #include "runtime/parallel/thread_team.h"
 #include "vm/executable/reader.h"
 #include "vm/loader/bounded_cache.h"
@@ -40,7 +41,9 @@ struct Executable::Impl {
     }
   }
 
-  PlanContext context() { return {&program, &linked, cpu, threads.get(), &packs, options.jit, options.kernels}; }
+  PlanContext context() {
+    return {&program, &linked, cpu, threads.get(), &packs, &families, options.jit, options.kernels};
+  }
 
   std::shared_ptr<const FunctionPlan> plan(uint32_t function, std::span<const int64_t> dims, size_t memory_limit) {
     const auto found = plans.find(function);
@@ -79,6 +82,7 @@ struct Executable::Impl {
   std::vector<SectionInfo> sections;
   std::unique_ptr<ThreadTeam> threads;
   mutable PackCache packs;
+  FamilyCache families;
   std::map<std::string, uint32_t, std::less<>> exported;
   std::map<uint32_t, std::unique_ptr<Plans>> plans;
   std::map<uint32_t, std::shared_ptr<const FunctionPlan>> bound_plans;  // for the greatest entry dimensions

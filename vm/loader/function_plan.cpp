@@ -103,6 +103,13 @@ class Planner {
     return nullptr;
   }
 
+  static uint32_t varying(const std::vector<CompiledExpr>& dims) {
+    uint32_t bits = 0;
+    for (size_t d = 0; d < std::min<size_t>(dims.size(), 32); ++d)
+      if (!dims[d].is_const()) bits |= uint32_t{1} << d;
+    return bits;
+  }
+
   OperandSpec spec_of(const LinkedOperand& operand, bool scalar) const {
     OperandSpec spec;
     spec.dtype = operand.dtype;
@@ -110,10 +117,12 @@ class Planner {
     if (operand.origin.from == Origin::From::Site) {
       const StorageExtent& extent = extent_of(operand.origin.index);
       spec.dims.assign(extent.dims, extent.dims + extent.rank);
+      spec.varying = varying(function_.storages[facts_.sites[operand.origin.index].storage].dims);
       spec.layout = function_.layouts[operand.origin.index];
       return spec;
     }
     for (const CompiledExpr& dim : operand.dims) spec.dims.push_back(dim.evaluate(plan_->entry_dims));
+    spec.varying = varying(operand.dims);
     if (operand.origin.from == Origin::From::Constant)
       spec.constant = context_.program->constants[operand.origin.index].bytes.data();
     return spec;
@@ -135,9 +144,9 @@ class Planner {
         for (size_t i = 0; i < linked.operands.size(); ++i)
           specs.push_back(spec_of(linked.operands[i], site.classes[i].is(Kind::Scalar)));
         const std::span<const OperandSpec> all(specs);
-        PreparedKernel prepared = prepare_kernel(
-            {&call, all.first(call.inputs), all.subspan(call.inputs), context_.cpu, context_.threads, context_.packs},
-            variant_of(call, context_.jit, context_.variant));
+        PreparedKernel prepared = prepare_kernel({&call, all.first(call.inputs), all.subspan(call.inputs), context_.cpu,
+                                                  context_.threads, context_.packs, context_.families},
+                                                 variant_of(call, context_.jit, context_.variant));
         plan_->kernels[k].kernel = std::move(prepared.kernel);
         plan_->kernels[k].variant = prepared.variant;
         plan_->kernels[k].inputs = call.inputs;

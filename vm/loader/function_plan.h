@@ -72,6 +72,7 @@ struct PlanContext {
   Cpu cpu;
   ThreadTeam* threads;  // may be null
   PackCache* packs;
+  FamilyCache* families;  // null: every kernel for its dimensions alone
   bool jit;
   std::string_view variant;  // of kernels; empty: the best
 };

@@ -2,6 +2,7 @@
 
 #include "runtime/kernels/prim_func/operands.h"
 #include "runtime/kernels/prim_func/prim_func.h"
+#include "runtime/tir/in_place.h"
 
 namespace ingot {
 namespace {
@@ -11,7 +12,7 @@ class PrimFuncInterpreter final : public Kernel {
   explicit PrimFuncInterpreter(const Problem& problem)
       : interpreter_(problem.call->prim_func, buffer_dims(problem), scalar_values(problem)),
         operands_(problem),
-        in_place_(prim_func_in_place(problem)) {}
+        in_place_(prim_func_in_place(problem, tir::in_place_inputs(*problem.call->prim_func))) {}
 
   tir::RunStatus run(const KernelArgs& args) const noexcept override {
     const PrimFuncArgs to = operands_.arrange(args, args.scratch + interpreter_.scratch_bytes());

@@ -1,15 +1,17 @@
 #include "runtime/jit/compiled_func.h"
+#include "runtime/kernels/family_cache.h"
 #include "runtime/kernels/prim_func/operands.h"
 #include "runtime/kernels/prim_func/prim_func.h"
 #include "runtime/parallel/thread_team.h"
+#include "runtime/tir/in_place.h"
 
 namespace ingot {
 namespace {
 
 class PrimFuncJit final : public Kernel {
  public:
-  PrimFuncJit(const Problem& problem, std::unique_ptr<const jit::CompiledFunc> func)
-      : func_(std::move(func)), operands_(problem), in_place_(prim_func_in_place(problem)), team_(problem.threads) {}
+  PrimFuncJit(const Problem& problem, std::unique_ptr<const jit::CompiledFunc> func, std::vector<bool> in_place)
+      : func_(std::move(func)), operands_(problem), in_place_(std::move(in_place)), team_(problem.threads) {}
 
   tir::RunStatus run(const KernelArgs& args) const noexcept override {
     const PrimFuncArgs to = operands_.arrange(args, args.scratch + func_->scratch_bytes());
@@ -27,13 +29,41 @@ class PrimFuncJit final : public Kernel {
   const ThreadTeam* team_;
 };
 
+struct PrimFuncFamily final : Family {
+  std::unique_ptr<const jit::ShapedFunc> func;  // null: dimensions must be known
+  std::vector<bool> in_place;                   // inputs whose dimensions are those of the output
+};
+
+std::shared_ptr<const Family> make_family(const Problem& problem) {
+  auto family = std::make_shared<PrimFuncFamily>();
+  const tir::PrimFunc& func = *problem.call->prim_func;
+  std::vector<uint32_t> varying;
+  for (size_t i = 0; i < func.params - func.outputs; ++i) varying.push_back(problem.inputs[i].varying);
+  for (const OperandSpec& output : problem.outputs) varying.push_back(output.varying);
+  family->func = jit::ShapedFunc::compile(func, buffer_dims(problem), varying, problem.cpu);
+  family->in_place = tir::in_place_inputs(func);
+  return family;
+}
+
+std::unique_ptr<Kernel> make_of_family(const Problem& problem, int threads) {
+  const auto found = problem.families->get(problem, [&] { return make_family(problem); });
+  const auto& family = static_cast<const PrimFuncFamily&>(*found);
+  auto func = family.func ? family.func->at(buffer_dims(problem), threads) : nullptr;
+  if (!func) return nullptr;
+  return std::make_unique<PrimFuncJit>(problem, std::move(func), prim_func_in_place(problem, family.in_place));
+}
+
 }  // namespace
 
 std::unique_ptr<Kernel> make_prim_func_jit(const Problem& problem) {
   const int threads = problem.threads != nullptr ? problem.threads->size() : 1;
+  if (problem.families != nullptr && varies(problem))
+    if (auto kernel = make_of_family(problem, threads)) return kernel;
   auto func = jit::CompiledFunc::compile(*problem.call->prim_func, buffer_dims(problem), scalar_values(problem),
                                          problem.cpu, threads);
-  return func ? std::make_unique<PrimFuncJit>(problem, std::move(func)) : nullptr;
+  if (!func) return nullptr;
+  auto in_place = prim_func_in_place(problem, tir::in_place_inputs(*problem.call->prim_func));
+  return std::make_unique<PrimFuncJit>(problem, std::move(func), std::move(in_place));
 }
 
 }  // namespace ingot

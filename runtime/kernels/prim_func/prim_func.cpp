@@ -2,7 +2,6 @@
 
 #include "runtime/base/error.h"
 #include "runtime/kernels/check.h"
-#include "runtime/tir/in_place.h"
 
 namespace ingot {
 namespace {
@@ -46,10 +45,10 @@ void check_prim_func(const Problem& problem) {
   }
 }
 
-std::vector<bool> prim_func_in_place(const Problem& problem) {
-  auto result = tir::in_place_inputs(*problem.call->prim_func);
-  for (size_t i = 0; i < result.size(); ++i) result[i] = result[i] && problem.inputs[i].dims == problem.outputs[0].dims;
-  return result;
+std::vector<bool> prim_func_in_place(const Problem& problem, std::vector<bool> in_place_inputs) {
+  for (size_t i = 0; i < in_place_inputs.size(); ++i)
+    in_place_inputs[i] = in_place_inputs[i] && problem.inputs[i].dims == problem.outputs[0].dims;
+  return in_place_inputs;
 }
 
 }  // namespace ingot

@@ -12,8 +12,7 @@ namespace ingot {
 // scalars are read at each run.
 void check_prim_func(const Problem& problem);
 
-// Does the output have the dimensions of the input, and may it lie on its memory (tir::in_place_inputs)? One for each
-// input that is a buffer.
-std::vector<bool> prim_func_in_place(const Problem& problem);
+// Of the inputs that tir::in_place_inputs names, those that have the dimensions of the output.
+std::vector<bool> prim_func_in_place(const Problem& problem, std::vector<bool> in_place_inputs);
 
 }  // namespace ingot

@@ -11,8 +11,10 @@
 
 namespace ingot::tir {
 
-Outcome run_jit(const PrimFunc& func, const Dims& dims, std::vector<Bytes>& buffers, Cpu cpu, const ThreadTeam& team) {
-  const auto compiled = jit::CompiledFunc::compile(func, dims, {}, cpu, team.size());
+namespace {
+
+Outcome run_compiled(const jit::CompiledFunc* compiled, const PrimFunc& func, std::vector<Bytes>& buffers,
+                     const ThreadTeam& team) {
   if (!compiled) return {};
   constexpr size_t kMargin = 192;
   std::vector<Bytes> memory;
@@ -36,6 +38,23 @@ Outcome run_jit(const PrimFunc& func, const Dims& dims, std::vector<Bytes>& buff
     if (!buffers[i].empty()) std::memcpy(buffers[i].data(), addresses[i], buffers[i].size());
   }
   return outcome;
+}
+
+}  // namespace
+
+Outcome run_jit(const PrimFunc& func, const Dims& dims, std::vector<Bytes>& buffers, Cpu cpu, const ThreadTeam& team) {
+  return run_compiled(jit::CompiledFunc::compile(func, dims, {}, cpu, team.size()).get(), func, buffers, team);
+}
+
+Outcome run_shaped(const PrimFunc& func, const Dims& dims, std::vector<Bytes>& buffers, Cpu cpu,
+                   const ThreadTeam& team) {
+  for (const uint32_t dimensions : {UINT32_MAX, uint32_t{1}}) {
+    const std::vector<uint32_t> varying(func.params, dimensions);
+    const auto shaped = jit::ShapedFunc::compile(func, dims, varying, cpu);
+    const auto compiled = shaped ? shaped->at(dims, team.size()) : nullptr;
+    if (compiled) return run_compiled(compiled.get(), func, buffers, team);
+  }
+  return {};
 }
 
 bool close_elements(DType dtype, const Bytes& a, const Bytes& b, double tolerance) {

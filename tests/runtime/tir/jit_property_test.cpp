@@ -52,7 +52,7 @@ struct Range {
   uint32_t first, last;
 };
 struct Counts {
-  int compared = 0, faults = 0, refused = 0, inexact = 0;
+  int compared = 0, shaped = 0, faults = 0, refused = 0, inexact = 0;
 };
 
 class Comparison {
@@ -80,7 +80,9 @@ class Comparison {
     const uint64_t work = make_nest(func, dims, {}).work;
     if (work > kMostWork) return;
     const RunStatus reference = run_interpreter(func, dims, expected);
-    const Outcome outcome = run_jit(func, dims, buffers, cpu_, work > 10'000 ? two_ : one_);
+    const ThreadTeam& team = work > 10'000 ? two_ : one_;
+    std::vector<Bytes> shaped = buffers;
+    const Outcome outcome = run_jit(func, dims, buffers, cpu_, team);
     if (!outcome.compiled) {
       ++counts_.refused;
       return;
@@ -90,6 +92,20 @@ class Comparison {
       ++counts_.inexact;
       return;
     }
+    ++(reference.failed ? counts_.faults : counts_.compared);
+    expect_close(seed, func, dims, {outcome, reference}, buffers, expected);
+    const Outcome for_all = run_shaped(func, dims, shaped, cpu_, team);
+    if (!for_all.compiled) return;
+    ++counts_.shaped;
+    expect_close(seed, func, dims, {for_all, reference}, shaped, expected);
+  }
+
+  struct Outcomes {
+    Outcome outcome;
+    RunStatus reference;
+  };
+  static void expect_close(uint32_t seed, const PrimFunc& func, const Dims& dims, const Outcomes& both,
+                           const std::vector<Bytes>& buffers, const std::vector<Bytes>& expected) {
     const auto told = [&] {
       std::string text = "function " + std::to_string(seed) + ", dimensions";
       for (const auto& shape : dims) {
@@ -99,14 +115,13 @@ class Comparison {
       }
       return text + "\n" + print(func);
     };
-    if (outcome.status.failed != reference.failed) {
-      ADD_FAILURE() << (reference.failed ? "should fault: " : "faults: ") << told();
+    if (both.outcome.status.failed != both.reference.failed) {
+      ADD_FAILURE() << (both.reference.failed ? "should fault: " : "faults: ") << told();
       return;
     }
-    ++(reference.failed ? counts_.faults : counts_.compared);
-    for (size_t i = 0; i < func.params && !reference.failed; ++i) {
+    for (size_t i = 0; i < func.params && !both.reference.failed; ++i) {
       // Sums of halves round every time: 256 terms in another order may differ by 256 half units, 6 % in float16.
-      const double tolerance = exact ? 0 : dtype_bytes(func.buffers[i].dtype) == 2 ? 0.06 : 0.02;
+      const double tolerance = is_exact(func) ? 0 : dtype_bytes(func.buffers[i].dtype) == 2 ? 0.06 : 0.02;
       if (!close_elements(func.buffers[i].dtype, buffers[i], expected[i], tolerance))
         ADD_FAILURE() << func.buffers[i].name << ", " << difference(func.buffers[i].dtype, buffers[i], expected[i])
                       << ", of " << told();
@@ -129,10 +144,11 @@ void expect_same(Cpu cpu, Breadth breadth) {
     range.last = *end == ':' ? static_cast<uint32_t>(std::strtoul(end + 1, nullptr, 10)) : range.first + 1;
   }
   const Counts counts = Comparison(cpu, breadth).run(range);
-  std::cerr << counts.compared << " compared, " << counts.faults << " fault, " << counts.refused << " refused, "
-            << counts.inexact << " inexact" << std::endl;
+  std::cerr << counts.compared << " compared, " << counts.shaped << " shaped, " << counts.faults << " fault, "
+            << counts.refused << " refused, " << counts.inexact << " inexact" << std::endl;
   if (range.last - range.first < 300) return;
   EXPECT_GT(counts.compared, 200);
+  EXPECT_GT(counts.shaped, 50);
   EXPECT_GT(counts.faults, 100);
   EXPECT_LT(counts.refused, counts.compared / 5);
 }
