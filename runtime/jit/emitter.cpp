@@ -191,7 +191,8 @@ void for_each_instr(const Block& block, const std::function<void(const Instr&)>&
 }
 
 bool has_address(const Instr& instr) {
-  return instr.op == Op::Load || instr.op == Op::Store || instr.op == Op::Gather || instr.op == Op::Scatter;
+  return instr.op == Op::Load || instr.op == Op::Store || instr.op == Op::Gather || instr.op == Op::Scatter ||
+         instr.op == Op::Prefetch;
 }
 
 }  // namespace
@@ -357,6 +358,9 @@ void Emitter::instruction(const Instr& instr) {
       const RegExp at = address(instr);
       return store(instr, in_register(instr.a, bytes_of(instr), 0), at);
     }
+    case Op::Prefetch:
+      prefetcht0(ptr[address(instr)]);
+      return;
     case Op::LoadScalar: {
       const Xmm to = target(instr);
       mov(rdx, ptr[frame_ + offsetof(Frame, scalars)]);

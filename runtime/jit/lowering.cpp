@@ -44,7 +44,7 @@ int64_t Lowering::run(const NestStmt& stmt, bool ranged) {
 void Lowering::enter(const Statements& list, bool may_not_run) {
   Around around{{}, may_not_run};
   tir::for_each_place(list, [&](const Place& place, bool is_store) {
-    if (is_store) around.stored.insert(place.buffer);
+    if (is_store && !accumulators_.contains(place.buffer)) around.stored.insert(place.buffer);
   });
   for (const tir::BufferId buffer : around.stored) b_.forget(buffer);
   around_.push_back(std::move(around));
@@ -269,6 +269,48 @@ void Lowering::statement(const NestLoop& loop, bool ranged) {
 
 bool Lowering::surely_runs(const PrimExpr& extent) const { return range_of(extent, facts_).least >= 1; }
 
+// Where several loops work on one row, the first one would wait for the second cache: what it reads of the next row, at
+// the index of the last one. Not for more than that cache holds: there, lines in flight count.
+std::vector<Place> Lowering::next_row(const NestLoop& rows, const NestLoop& last) const {
+  constexpr size_t kSecondCache = size_t{1} << 21;
+  size_t bytes = 0;
+  for (size_t id = 0; id < nest_.params; ++id) bytes += nest_.buffers[id].bytes;
+  std::vector<Place> result;
+  if (bytes > kSecondCache) return result;
+  for (const NestStmt& stmt : rows.body) {
+    const auto* loop = std::get_if<NestLoop>(&stmt.node);
+    if (loop == nullptr || loop == &last || tir::has_inner_loop(loop->body)) continue;
+    if (!loop->extent.as_const() || loop->extent.as_const() != last.extent.as_const()) continue;
+    tir::for_each_place(loop->body, [&](const Place& place, bool is_store) {
+      if (is_store || !place.proved || place.buffer >= nest_.params) return;
+      const auto parts = tir::linear_parts(place.indices[0]);
+      if (parts.rest || parts.coefficient_of(loop->var) != 1 || parts.coefficient_of(rows.var) == 0) return;
+      Place next = place;
+      next.indices[0] = substitute(place.indices[0], [&](const SymVar& each) -> std::optional<PrimExpr> {
+        if (each == rows.var) return PrimExpr(rows.var) + 1;
+        return each == loop->var ? std::optional(PrimExpr(last.var)) : std::nullopt;
+      });
+      const auto same = [&](const Place& other) {
+        return other.buffer == next.buffer && same_expr(other.indices[0], next.indices[0]);
+      };
+      if (std::ranges::none_of(result, same)) result.push_back(std::move(next));
+    });
+  }
+  return result;
+}
+
+void Lowering::prefetch(const std::vector<Place>& places) {
+  constexpr size_t kLine = 64;
+  for (const Place& place : places)
+    for (unit_ = 0; unit_ < jam_; ++unit_) {
+      const DType dtype = nest_.buffers[place.buffer].dtype;
+      if (unit_ * b_.lanes() * dtype_bytes(dtype) % kLine != 0) continue;
+      const Position at = linear_position(place.buffer, tir::linear_parts(place.indices[0]));
+      b_.fixed({.op = Op::Prefetch, .dtype = dtype, .ref = b_.position(at)}, false);
+    }
+  unit_ = 0;
+}
+
 // Sums that the loop does not move are held in registers while it runs.
 void Lowering::plain_loop(const NestLoop& loop, bool ranged) {
   Loop code;
@@ -310,6 +352,9 @@ void Lowering::plain_loop(const NestLoop& loop, bool ranged) {
 
   code.slot = b_.new_slot(static_cast<uint16_t>(b_.level() + 1));
   slots_[loop.var.get()] = code.slot;
+  if (!loop.body.empty())
+    if (const auto* last = std::get_if<NestLoop>(&loop.body.back().node); last && !tir::has_inner_loop(last->body))
+      prefetches_[last] = next_row(loop, *last);
   Loop& opened = b_.open_loop(std::move(code));
   enter(loop.body, !runs);
   body(loop.body);
@@ -381,6 +426,7 @@ void Lowering::lane_loop(const NestLoop& loop, const LaneLoop& how, bool ranged)
     Loop& opened = b_.open_loop(whole);
     enter(loop.body, may_not_run);
     body(loop.body);
+    if (const auto found = prefetches_.find(&loop); found != prefetches_.end()) prefetch(found->second);
     leave();
     b_.close_loop(opened);
   }

@@ -51,6 +51,8 @@ class Lowering {
   bool surely_runs(const PrimExpr& extent) const;
   void accumulate(Accumulator& accumulator, const tir::Fold& fold, DType dtype);
   void finish_fold(const tir::NestStore& store, const tir::Fold& fold, Accumulator& accumulator);
+  std::vector<tir::Place> next_row(const tir::NestLoop& rows, const tir::NestLoop& last) const;
+  void prefetch(const std::vector<tir::Place>& places);
   bool can_stream(const tir::NestStore& store, const At& at) const;
   Value combine(const tir::Fold& fold, DType dtype, Value a, Value b);
   Value neutral(tir::ExprOp op, DType dtype);
@@ -100,6 +102,7 @@ class Lowering {
   std::unordered_map<const tir::LetVar*, std::vector<Value>> lets_;
   std::unordered_map<tir::BufferId, Accumulator> accumulators_;
   std::vector<Around> around_;
+  std::unordered_map<const tir::NestLoop*, std::vector<tir::Place>> prefetches_;
 
   SymVar inner_var_;  // of the innermost loop
   // Of the loop whose iterations are in lanes.
