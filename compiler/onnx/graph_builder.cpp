@@ -90,12 +90,12 @@ Typed GraphBuilder::call(std::string_view name, std::span<const Typed> args, ir:
   const ir::CallSite site(*op, exprs, infos, attrs, {});
   StructInfo info = op->infer(site);
   if (auto value = folded(*op, args, site, info)) return constant(std::move(value));
-  const bool idle = std::ranges::any_of(exprs, [this](const ir::Expr& e) { return idle_.contains(e.get()); }) &&
+  const bool idle = std::ranges::any_of(exprs, [this](const ir::Expr& e) { return idle_.contains(e); }) &&
                     op->effect(site) == ir::Effect::Total;
   Typed result = bind(std::make_shared<ir::Call>(std::make_shared<ir::OpExpr>(op, span_), std::move(exprs),
                                                  std::move(attrs), std::vector<StructInfo>{}, span_),
                       std::move(info));
-  if (idle) idle_.insert(result.expr.get());
+  if (idle) idle_.insert(result.expr);
   return idle ? result : with_short_dims(result);
 }
 
@@ -114,7 +114,7 @@ void GraphBuilder::drop_idle(std::vector<ir::Binding>& bindings, std::span<const
   std::vector<ir::Binding> kept;
   kept.reserve(bindings.size());
   for (auto binding = bindings.rbegin(); binding != bindings.rend(); ++binding) {
-    if (idle_.contains(binding->var.get()) && !used.contains(binding->var.get())) continue;
+    if (idle_.contains(binding->var) && !used.contains(binding->var.get())) continue;
     note_variables(binding->value, used);
     kept.push_back(std::move(*binding));
   }
@@ -247,7 +247,7 @@ Typed GraphBuilder::tensor_of(Dims values, size_t rank, DType dtype) {
   }
   const bool moves = std::ranges::any_of(back, [](int64_t by) { return by != 0; });
   Typed result = call("shape_to_tensor", {shape(moved)}, {{"dtype", moves ? DType::Int64 : dtype}});
-  idle_.insert(result.expr.get());
+  idle_.insert(result.expr);
   if (moves) result = cast(call("add", {result, integers(back)}), dtype);
   if (rank == 0) result = reshape(result, {});
   result.values = std::move(values);

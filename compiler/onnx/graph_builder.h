@@ -130,8 +130,8 @@ class GraphBuilder {
   std::string name_hint_;
   std::vector<ir::Binding> bindings_;
   // Variables of tensors that hold known dimensions, and of what is computed from them: they are computed only where
-  // they are used, although a dimension may overflow.
-  std::unordered_set<const ir::ExprNode*> idle_;
+  // they are used, although a dimension may overflow. Held, so that no later variable is taken for one of them.
+  std::unordered_set<ir::Expr> idle_;
   size_t loop_depth_ = 0;
   Rest rest_;
   std::optional<std::vector<Typed>> rest_results_;
