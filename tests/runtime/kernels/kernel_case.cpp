@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include "runtime/kernels/family_cache.h"
 #include "runtime/kernels/reference.h"
 #include "runtime/kernels/strides.h"
 #include "runtime/parallel/thread_team.h"
@@ -72,11 +73,12 @@ bool same_values(const std::vector<double>& a, const std::vector<double>& b) {
                     [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
 }
 
-OperandSpec spec_of(const Operand& operand, const std::byte* data) {
+OperandSpec spec_of(const Operand& operand, const std::byte* data, bool varying) {
   return {.dtype = operand.dtype,
           .layout = operand.layout,
           .dims = operand.dims,
-          .constant = operand.constant ? data : nullptr};
+          .constant = operand.constant ? data : nullptr,
+          .varying = varying ? UINT32_MAX : 0};
 }
 
 std::string operand_text(const Operand& operand) {
@@ -101,14 +103,19 @@ Prepared prepare(const KernelCase& problem, std::string_view variant, PackCache*
     const bool holds = !input.values.empty();
     Block& block = result.inputs.emplace_back(holds ? byte_size(input.dtype, input.dims) : 0);
     if (holds) store(input, block.data());
-    result.input_specs.push_back(spec_of(input, block.data()));
+    result.input_specs.push_back(spec_of(input, block.data(), problem.varying && !input.constant));
   }
-  result.output_specs.push_back(spec_of(problem.output, nullptr));
+  result.output_specs.push_back(spec_of(problem.output, nullptr, problem.varying));
   KernelCall call = problem.call;
   if (call.inputs == 0) call.inputs = static_cast<uint16_t>(problem.inputs.size());
-  result.kernel = prepare_kernel(
-      {.call = &call, .inputs = result.input_specs, .outputs = result.output_specs, .cpu = problem.cpu, .packs = packs},
-      variant);
+  FamilyCache families;
+  result.kernel = prepare_kernel({.call = &call,
+                                  .inputs = result.input_specs,
+                                  .outputs = result.output_specs,
+                                  .cpu = problem.cpu,
+                                  .packs = packs,
+                                  .families = &families},
+                                 variant);
   return result;
 }
 
@@ -120,6 +127,7 @@ std::string KernelCase::text() const {
   result += " -> " + operand_text(output);
   for (const NamedAttribute& attribute : call.attributes)
     std::visit([&](const auto& value) { result += fmt::format(" {}={}", attribute.name, value); }, attribute.value);
+  if (varying) result += ", dimensions vary";
   for (const PostOp& op : call.post_ops) result += fmt::format(" {}({}, {})", post_op_name(op.kind), op.alpha, op.beta);
   return result;
 }
@@ -170,15 +178,19 @@ void expect_variants_agree(const KernelCase& problem, double rtol, double atol) 
   ASSERT_TRUE(expected) << problem.text();
   for (const KernelVariant& variant : kernel_variants(problem.call.contract)) {
     if (variant.name == "reference") continue;
-    const auto got = run_case(problem, variant.name);
-    if (!got) continue;
-    ASSERT_EQ(got->values.size(), expected->values.size());
-    for (size_t i = 0; i < got->values.size(); ++i) {
-      const double a = got->values[i];
-      const double b = expected->values[i];
-      const bool same = a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= atol + rtol * std::abs(b);
-      ASSERT_TRUE(same) << variant.name << " (" << got->implementation << ") gives " << a << ", the reference " << b
-                        << " at element " << i << " of " << problem.text();
+    for (const bool varying : {false, true}) {
+      KernelCase with = problem;
+      with.varying = varying;
+    const auto got = run_case(with, variant.name);
+      if (!got) continue;
+      ASSERT_EQ(got->values.size(), expected->values.size());
+      for (size_t i = 0; i < got->values.size(); ++i) {
+        const double a = got->values[i];
+        const double b = expected->values[i];
+        const bool same = a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= atol + rtol * std::abs(b);
+        ASSERT_TRUE(same) << variant.name << " (" << got->implementation << ") gives " << a << ", the reference " << b
+                          << " at element " << i << " of " << with.text();
+      }
     }
   }
 }

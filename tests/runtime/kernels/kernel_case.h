@@ -25,6 +25,7 @@ struct KernelCase {
   Operand output;
   Cpu cpu = Cpu::Any;
   int threads = 1;
+  bool varying = false;  // prepared as one of a family in which all dimensions vary
 
   std::string text() const;  // for failure messages
 };
@@ -41,7 +42,8 @@ struct KernelResult {
 std::optional<KernelResult> run_case(const KernelCase& problem, std::string_view variant = {},
                                      PackCache* packs = nullptr);
 
-// Runs every variant of the case's contract but the reference and expects its values within the tolerances.
+// Runs every variant of the case's contract but the reference, also with dimensions that vary, and expects its values
+// within the tolerances.
 void expect_variants_agree(const KernelCase& problem, double rtol = 1e-4, double atol = 1e-5);
 
 // Prepares and throws the kernel away: for errors.
