@@ -78,12 +78,13 @@ class SequenceFuser {
     return entry->second;
   }
 
-  // Grows the group of a call upwards, as long as the whole stays one nest of loops.
+  // Grows the group of a call upwards, as long as the whole stays one nest of loops. Numbers come inside at the end, so
+  // that groups which differ in them alone grow alike.
   void fuse(std::vector<Candidate>& candidates, size_t root) {
     std::vector<size_t> group = {root};
     const Var* result = candidates[root].binding->var.get();
     const Member alone[] = {{result, &candidates[root].call}};
-    auto best = *known_->merges.merged(alone, SIZE_MAX);
+    auto best = *known_->merges.merged(alone, Numbers::AsInputs, SIZE_MAX);
     std::unordered_set<size_t> refused;
     for (bool grown = true; grown && group.size() < kMostMembers;) {
       grown = false;
@@ -91,7 +92,7 @@ class SequenceFuser {
         if (refused.contains(producer)) continue;
         const Member members[] = {{candidates[producer].binding->var.get(), &candidates[producer].call},
                                   {result, &best.call}};
-        auto merged = known_->merges.merged(members, kMostInputs);
+        auto merged = known_->merges.merged(members, Numbers::AsInputs, kMostInputs);
         if (!merged || merged->nests > best.nests) {
           refused.insert(producer);
           continue;
@@ -102,7 +103,8 @@ class SequenceFuser {
         break;
       }
     }
-    replace(candidates, group, best.call);
+    const Member whole[] = {{result, &best.call}};
+    replace(candidates, group, known_->merges.merged(whole, Numbers::Inside, SIZE_MAX)->call);
   }
 
   // Calls whose result only the group uses, the last one first.

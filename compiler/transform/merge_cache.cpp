@@ -49,6 +49,7 @@ void MergeCache::sign(std::span<const Member> members, Numbers numbers) {
   exprs.clear();
   funcs.clear();
   inputs_.clear();
+  words.push_back(static_cast<uint64_t>(numbers));
   for (const auto& [result, call] : members) {
     funcs.push_back(call->func);
     words.insert(words.end(), {reinterpret_cast<uintptr_t>(call->func.get()), call->inputs.size()});
@@ -57,9 +58,9 @@ void MergeCache::sign(std::span<const Member> members, Numbers numbers) {
           std::ranges::find(members, input.get(), [](const Member& m) -> const ir::ExprNode* { return m.result; });
       if (member != members.end()) {
         words.insert(words.end(), {kInternal, static_cast<uint64_t>(member - members.begin())});
-      } else if (const TensorObject* number = number_of(input)) {
+      } else if (const auto* number = number_of(input); number != nullptr && numbers == Numbers::Inside) {
         uint64_t bits = 0;
-        if (numbers == Numbers::Matter) std::memcpy(&bits, number->data, std::min(number->bytes, sizeof(bits)));
+        std::memcpy(&bits, number->data, std::min(number->bytes, sizeof(bits)));
         words.insert(words.end(), {kNumber, static_cast<uint64_t>(number->dtype), bits});
       } else {
         const auto known = std::ranges::find(inputs_, input_key(input), input_key);
@@ -75,12 +76,14 @@ void MergeCache::sign(std::span<const Member> members, Numbers numbers) {
   }
 }
 
-std::optional<MergeCache::Merged> MergeCache::merged(std::span<const Member> members, size_t most_inputs) {
-  sign(members, Numbers::Matter);
-  if (inputs_.size() > most_inputs) return std::nullopt;
+std::optional<MergeCache::Merged> MergeCache::merged(std::span<const Member> members, Numbers numbers,
+                                                     size_t most_inputs) {
+  sign(members, numbers);
+  const auto is_tensor = [](const ir::Expr& input) { return number_of(input) == nullptr; };
+  if (static_cast<size_t>(std::ranges::count_if(inputs_, is_tensor)) > most_inputs) return std::nullopt;
   auto found = made_.find(signature_);
   if (found == made_.end()) {
-    const TirCall call = merge(members);
+    const TirCall call = merge(members, numbers);
     auto func = std::make_shared<const tir::PrimFunc>(fuse_loops(inline_buffers(*call.func)));
     const size_t nests = count_nests(*func);
     found = made_.emplace(signature_, Made{std::move(func), call.scalars, nests}).first;
@@ -92,7 +95,7 @@ std::optional<MergeCache::Merged> MergeCache::merged(std::span<const Member> mem
 
 bool MergeCache::is_total(const TirCall& call) {
   const Member alone[] = {{nullptr, &call}};
-  sign(alone, Numbers::Any);
+  sign(alone, Numbers::AsInputs);
   const auto [entry, is_new] = total_.try_emplace(signature_, false);
   if (is_new) entry->second = transform::is_total(call);
   return entry->second;

@@ -17,8 +17,9 @@ class MergeCache {
     TirCall call;
     size_t nests;  // loops of the function that run one after the other
   };
-  // `merge`, then inlining of buffers and fusion of loops. nullopt where the inputs were more than `most_inputs`.
-  std::optional<Merged> merged(std::span<const Member> members, size_t most_inputs);
+  // `merge`, then inlining of buffers and fusion of loops. nullopt where the inputs that are no numbers were more than
+  // `most_inputs`.
+  std::optional<Merged> merged(std::span<const Member> members, Numbers numbers, size_t most_inputs);
 
   bool is_total(const TirCall& call);
 
@@ -34,8 +35,6 @@ class MergeCache {
   struct Hash {
     size_t operator()(const Signature& signature) const;
   };
-  enum class Numbers : uint8_t { Matter, Any };
-
   void sign(std::span<const Member> members, Numbers numbers);
   void add(const PrimExpr& expr);
   void add(const StructInfo& info);

@@ -86,10 +86,10 @@ bool divides_integers(const PrimFunc& func) {
 // One function in the making; its symbolic expressions are those of the caller until `finish`.
 class Merging {
  public:
-  explicit Merging(std::span<const Member> members) : members_(members) {
+  Merging(std::span<const Member> members, Numbers numbers) : members_(members), numbers_(numbers) {
     for (const Member& member : members) {
       for (const Expr& input : member.call->inputs)
-        if (!is_internal(input) && number_of(input) == nullptr && !ids_.contains(input_key(input))) {
+        if (!is_internal(input) && number_inside(input) == nullptr && !ids_.contains(input_key(input))) {
           ids_.emplace(input_key(input), static_cast<BufferId>(inputs_.size()));
           inputs_.push_back(input);
         }
@@ -136,6 +136,10 @@ class Merging {
   }
 
  private:
+  const TensorObject* number_inside(const Expr& input) const {
+    return numbers_ == Numbers::Inside ? number_of(input) : nullptr;
+  }
+
   bool is_internal(const Expr& input) const {
     return std::ranges::any_of(members_, [&](const Member& member) { return member.result == input.get(); });
   }
@@ -175,8 +179,9 @@ class Merging {
       return entry->second;
     };
     copy.expr = [&](const tir::ExprNode& node) -> tir::Expr {
-      if (node.op == ExprOp::Load && node.buffer < call.inputs.size() && number_of(call.inputs[node.buffer]) != nullptr)
-        return element(*number_of(call.inputs[node.buffer]));
+      if (node.op == ExprOp::Load && node.buffer < call.inputs.size() &&
+          number_inside(call.inputs[node.buffer]) != nullptr)
+        return element(*number_inside(call.inputs[node.buffer]));
       const auto found = node.op == ExprOp::Let ? scalar_values.find(node.let.get()) : scalar_values.end();
       return found == scalar_values.end() ? nullptr : tir::index_value(found->second);
     };
@@ -208,6 +213,7 @@ class Merging {
   }
 
   std::span<const Member> members_;
+  Numbers numbers_;
   std::vector<Expr> inputs_;
   std::unordered_map<const void*, BufferId> ids_;  // of inputs and of results of members
   BufferId output_ = 0;
@@ -255,6 +261,6 @@ const TensorObject* number_of(const Expr& input) {
   return constant != nullptr && constant->data->rank == 0 ? constant->data.get() : nullptr;
 }
 
-TirCall merge(std::span<const Member> members) { return Merging(members).finish(); }
+TirCall merge(std::span<const Member> members, Numbers numbers) { return Merging(members, numbers).finish(); }
 
 }  // namespace ingot::transform

@@ -33,9 +33,11 @@ const void* input_key(const ir::Expr& input);
 // The element, where the input is a constant of rank 0; otherwise null.
 const TensorObject* number_of(const ir::Expr& input);
 
-// The calls one after the other in one function, which knows the numbers (constants of rank 0) among its inputs; the
-// result is that of the last one, those of the others are temporary buffers of it. All are total, and earlier ones
-// write their result whole.
-TirCall merge(std::span<const Member> members);
+// What becomes of numbers (constants of rank 0) among the inputs: parts of the function, or inputs of it as others are.
+enum class Numbers : uint8_t { Inside, AsInputs };
+
+// The calls one after the other in one function; the result is that of the last one, those of the others are temporary
+// buffers of it. All are total, and earlier ones write their result whole.
+TirCall merge(std::span<const Member> members, Numbers numbers);
 
 }  // namespace ingot::transform
