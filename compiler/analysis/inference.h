@@ -135,6 +135,7 @@ class Inference {
   ir::Expr call_operator(const ir::Call& e, const ir::Op& op, const StructInfo& expected);
   std::vector<DType> contexts(const std::vector<ir::Expr>& args, const ir::Call& e, const StructInfo& expected) const;
   ir::Expr with_dims(const ir::Expr& arg);
+  std::string shown_name(const std::string& global) const;
   void check_call_tir(const ir::Call& e, const std::vector<ir::Expr>& args, const std::vector<StructInfo>& outputs);
 
   // inference_generic.cpp: functions with open parameters

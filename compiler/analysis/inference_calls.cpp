@@ -99,13 +99,22 @@ bool Inference::solve_holes(const StructInfo& func, const std::vector<Expr>& arg
   return true;
 }
 
+// What the program calls the function.
+std::string Inference::shown_name(const std::string& global) const {
+  const auto found = globals_.find(global);
+  const auto& function = found == globals_.end() ? nullptr : found->second.definition.function;
+  const auto attr = function == nullptr ? Attrs::const_iterator{} : function->attrs.find(kStandsFor);
+  if (function == nullptr || attr == function->attrs.end()) return global;
+  return std::get<std::string>(attr->second);
+}
+
 Expr Inference::call_function(const Call& e, Expr callee, std::vector<Expr> args) {
   const StructInfo func = callee->info;
   const Span& span = place(e.span);
   const auto* global = as<GlobalVar>(callee);
   const auto* var = as<Var>(callee);
   const auto* packed = as<ExternFunc>(callee);
-  const std::string name = global != nullptr                      ? "@" + global->name
+  const std::string name = global != nullptr                      ? "@" + shown_name(global->name)
                            : packed != nullptr                    ? fmt::format("extern(\"{}\")", packed->name)
                            : var != nullptr && !var->name.empty() ? "%" + var->name
                                                                   : "the function";
@@ -123,13 +132,6 @@ Expr Inference::call_function(const Call& e, Expr callee, std::vector<Expr> args
     return finish(unknown());
   }
   require_pure(func->pure, span, name);
-  if (const auto found = global != nullptr ? globals_.find(global->name) : globals_.end();
-      found != globals_.end() && found->second.definition.prim_func != nullptr) {
-    diagnostics_->error(ErrorCode::Unsupported, span,
-                        fmt::format("{} is a prim_func, which writes its arguments", name),
-                        "call it on fresh results: call_tir(" + name + ", (...), Tensor[...])");
-    return finish(unknown());
-  }
   if (!func->has_params) return finish(in_scope(func->result, scope_.mark()));
   if (func->fields.size() != args.size()) {
     diagnostics_->error(ErrorCode::ArityMismatch, span,

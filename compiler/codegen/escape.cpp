@@ -10,6 +10,8 @@ using namespace ir;
 // Goes backwards, so that what becomes of a view or an alias is known before its source is reached.
 class Walk {
  public:
+  explicit Walk(bool callees_write) : callees_write_(callees_write) {}
+
   std::unordered_set<const Var*> escaping;
 
   void sequence(const Seq& seq, bool tail) {
@@ -56,17 +58,19 @@ class Walk {
       const auto name = op->op->name;
       if (name == "call_tir" || name == "call_kernel" || !op->op->scalar_instruction.empty()) return;
       if (name == "view" && (bound == nullptr || !escaping.contains(bound))) return;
-    } else if (as<ExternFunc>(call.callee) == nullptr && !tail) {
+    } else if (as<ExternFunc>(call.callee) == nullptr && !tail && !callees_write_) {
       return;
     }
     for (const auto& arg : call.args) leaf(arg);
   }
+
+  bool callees_write_;
 };
 
 }  // namespace
 
-std::unordered_set<const Var*> find_escaping(const Function& function) {
-  Walk walk;
+std::unordered_set<const Var*> find_escaping(const Function& function, bool callees_write) {
+  Walk walk(callees_write);
   walk.sequence(*as<Seq>(function.body), true);
   return std::move(walk.escaping);
 }

@@ -18,7 +18,7 @@ FunctionEmitter::FunctionEmitter(Tables& tables, const Module& module, const Def
       definition_(&definition),
       source_(definition.function.get()),
       liveness_(analysis::find_liveness(*definition.function)),
-      escaping_(find_escaping(*definition.function)),
+      escaping_(find_escaping(*definition.function, tables.callees_write())),
       argument_uses_(find_argument_uses(*definition.function, liveness_)) {}
 
 vm::Function FunctionEmitter::emit() {
@@ -101,8 +101,8 @@ void FunctionEmitter::sequence(const Seq& seq, bool tail, std::optional<Register
   for (size_t i = 0; i < bindings.size(); ++i) {
     const Binding& binding = *bindings[i];
     const bool is_last = i + 1 == bindings.size();
-    const bool is_result = is_last && binding.cast == nullptr && binding.var != nullptr &&
-                           binding.var.get() == as<Var>(seq.body);
+    const bool is_result =
+        is_last && binding.cast == nullptr && binding.var != nullptr && binding.var.get() == as<Var>(seq.body);
     if (tail && is_result && tail_binding(binding)) return;
     if (!is_last && defer_comparison(binding, *bindings[i + 1])) continue;
     const bool fills_dest = is_result && binding.var->annotation == nullptr && is_plain(binding.value->info);

@@ -2,12 +2,13 @@
 
 #include <cstring>
 
+#include "compiler/analysis/effects.h"
 #include "runtime/base/error.h"
 #include "runtime/object/objects.h"
 
 namespace ingot::codegen {
 
-Tables::Tables(const ir::Module& module) {
+Tables::Tables(const ir::Module& module) : callees_write_(analysis::writes_tensors(module)) {
   for (const auto& definition : module.definitions()) {
     if (definition.prim_func != nullptr) {
       prim_funcs_.emplace(definition.name, definition.prim_func);

@@ -26,11 +26,14 @@ class Tables {
   uint32_t import(std::string_view name, const std::vector<uint32_t>& writes);
 
   vm::Program& program() { return program_; }
+  // May a callee write to the tensors that it gets (analysis/effects.h)?
+  bool callees_write() const { return callees_write_; }
 
  private:
   uint32_t add_constant(std::string key, vm::Constant constant);
 
   vm::Program program_;
+  bool callees_write_;
   std::map<std::string, uint32_t, std::less<>> functions_;
   std::map<std::string, tir::PrimFuncRef, std::less<>> prim_funcs_;
   std::unordered_map<std::string, uint32_t> constants_;

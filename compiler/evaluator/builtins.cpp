@@ -1,5 +1,8 @@
 #include "compiler/evaluator/builtins.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "runtime/base/error.h"
 #include "runtime/tensor/value_text.h"
 #include "vm/builtins/builtins.h"
@@ -47,6 +50,26 @@ Ref<PackedFuncObject> ingot_function(std::string_view name, const std::function<
       std::string text;
       for (size_t i = 1; i < args.size(); ++i) text += (i == 1 ? ": " : " ") + value_text(args[i]);
       if (args[0].as<uint8_t>() == 0) fail(ErrorCode::ForeignError, "the assertion does not hold{}", text);
+      return Value(ingot::make_tuple(nullptr, {}));
+    });
+  if (name == "ingot.write")
+    return make_packed_func("ingot.write", [](const PackedArgs& args) {
+      const Value source = last_argument(args, 2, "ingot.write");
+      if (args[0].kind != Kind::Tensor || source.kind() != Kind::Tensor)
+        fail(ErrorCode::TypeError, "ingot.write: an argument is no tensor");
+      auto& to = *static_cast<TensorObject*>(args[0].object);
+      for (const TensorObject* t = &to; t != nullptr; t = t->base.get())
+        if (t->read_only)
+          fail(ErrorCode::InvalidArgument, "ingot.write writes argument 0, which nobody may write; pass it a copy");
+      const auto& from = *source.get<TensorObject>();
+      if (to.dtype != from.dtype || to.dtype == DType::String)
+        fail(ErrorCode::TypeError, "ingot.write: the dtypes are {} and {}", dtype_name(to.dtype),
+             dtype_name(from.dtype));
+      if (!std::ranges::equal(to.dims(), from.dims()))
+        fail(ErrorCode::ShapeMismatch, "ingot.write: the dimensions are ({}) and ({})", fmt::join(to.dims(), ", "),
+             fmt::join(from.dims(), ", "));
+      const std::vector<std::byte> elements(from.data, from.data + from.bytes);
+      std::ranges::copy(elements, to.data);
       return Value(ingot::make_tuple(nullptr, {}));
     });
   if (name == "ingot.log")

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "compiler/analysis/effects.h"
 #include "compiler/evaluator/builtins.h"
 #include "compiler/evaluator/match.h"
 #include "compiler/evaluator/operators.h"
@@ -33,7 +34,15 @@ class Evaluator {
  public:
   Evaluator(const Module& module, const Options& options) : module_(&module), options_(&options) {}
 
+  // As the host calls it, whose tensors nobody writes to.
   Value call_global(std::string_view name, std::vector<Value> args) {
+    for (Value& arg : args)
+      if (writes_ && arg.kind() == Kind::Tensor && arg.get<TensorObject>()->dtype != DType::String) {
+        const Ref<TensorObject> tensor = to_tensor(nullptr, arg);
+        auto view = make_view(nullptr, tensor, tensor->dims());
+        view->read_only = true;
+        arg = to_value(std::move(view));
+      }
     return enter(global_activation(name, std::move(args)));
   }
 
@@ -144,6 +153,8 @@ class Evaluator {
   }
 
   Value packed_func(const ExternFunc& e) {
+    if (e.name == "ingot.write" && e.writes != std::vector<uint32_t>{0})
+      fail(ErrorCode::NotAllowed, "ingot.write writes its first argument, which the program must say: writes=(0,)");
     if (auto own = ingot_function(e.name, options_->log, options_->print)) return Value(std::move(own));
     const bool allowed = !options_->allow || options_->allow->contains(e.name);
     auto found = allowed ? options_->registry.find(e.name) : Ref<PackedFuncObject>();
@@ -157,6 +168,9 @@ class Evaluator {
   Value value(const Expr& e, Environment& env, bool tail = false) {
     switch (e->kind) {
       case ExprKind::Constant:
+        // Whoever writes to it gets one of his own.
+        if (writes_ && as<Constant>(e)->data->dtype != DType::String)
+          return to_value(copy_tensor(nullptr, *as<Constant>(e)->data));
         return to_value(as<Constant>(e)->data);
       case ExprKind::Var: {
         const auto found = env.vars.find(as<Var>(e));
@@ -366,6 +380,7 @@ class Evaluator {
 
   const Module* module_;
   const Options* options_;
+  bool writes_ = analysis::writes_tensors(*module_);
   uintptr_t stack_begin_ = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   std::optional<Activation> tail_call_;
 };

@@ -30,6 +30,9 @@ struct Definition {
 // The attribute of a lifted function that counts how many of its last parameters are captures.
 inline constexpr std::string_view kCaptures = "ingot.captures";
 
+// The attribute of a function that calls a PrimFunc as its program does: the name of that, which messages show.
+inline constexpr std::string_view kStandsFor = "ingot.stands_for";
+
 // The functions of a program in the order of the text; names are unique.
 class Module {
  public:

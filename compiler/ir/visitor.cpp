@@ -83,7 +83,9 @@ Expr map_children(const Expr& expr, const Map& map) {
       Expr body = map(seq.body);
       if (!blocks && body == seq.body) return expr;
       if (!blocks) blocks = seq.blocks;
-      return finish(std::make_shared<Seq>(*std::move(blocks), std::move(body), expr->span));
+      auto node = std::make_shared<Seq>(*std::move(blocks), std::move(body), expr->span);
+      node->result_span = seq.result_span;
+      return finish(std::move(node));
     }
     case ExprKind::Function: {
       const auto& f = *as<Function>(expr);

@@ -1,5 +1,7 @@
 #include "vm/interpreter/imports.h"
 
+#include <algorithm>
+#include <cstring>
 #include <string_view>
 
 #include "runtime/tensor/value_text.h"
@@ -55,6 +57,23 @@ Value identity(const PackedArgs& args) {
   return Value::copy_of(args[0]);
 }
 
+// ingot.write(to, from): `to`, which the import writes, gets the elements of `from`.
+Value write_elements(const PackedArgs& args) {
+  if (args.size() != 2) fail(ErrorCode::ArityMismatch, "ingot.write takes 2 tensors, the call has {}", args.size());
+  for (size_t i = 0; i < 2; ++i)
+    if (args[i].kind != Kind::Tensor) fail(ErrorCode::TypeError, "ingot.write: argument {} is no tensor", i);
+  const auto& to = *static_cast<TensorObject*>(args[0].object);
+  const auto& from = *static_cast<const TensorObject*>(args[1].object);
+  if (to.dtype != from.dtype || to.dtype == DType::String)
+    fail(ErrorCode::TypeError, "ingot.write: {} elements are to become {}", dtype_name(from.dtype),
+         dtype_name(to.dtype));
+  if (!std::ranges::equal(to.dims(), from.dims()))
+    fail(ErrorCode::ShapeMismatch, "ingot.write: ({}) elements are to become ({})", fmt::join(from.dims(), ", "),
+         fmt::join(to.dims(), ", "));
+  if (to.bytes != 0) std::memmove(to.data, from.data, to.bytes);
+  return Value(make_tuple(args.pool(), {}));
+}
+
 // Functions of the system; they are always allowed.
 Ref<PackedFuncObject> find_own(const SessionOptions& options, std::string_view name) {
   const auto make = [&](PackedFunction function) { return make_packed_func(std::string(name), std::move(function)); };
@@ -64,6 +83,7 @@ Ref<PackedFuncObject> find_own(const SessionOptions& options, std::string_view n
   if (name == "ingot.fail") return make(fail_with);
   if (name == "ingot.assert") return make(assert_condition);
   if (name == "ingot.identity") return make(identity);
+  if (name == "ingot.write") return make(write_elements);
   return {};
 }
 
@@ -72,9 +92,14 @@ ResolvedImport resolve(const SessionOptions& options, const Import& import) {
   resolved.writes = !import.writes.empty();
   if (import.name.starts_with("ingot.")) {
     resolved.function = find_own(options, import.name);
+    if (import.name == "ingot.write" && import.writes != std::vector<uint32_t>{0}) {
+      resolved.function = {};
+      resolved.refusal = "ingot.write: the program must say that it writes its first argument: writes=(0,)";
+      return resolved;
+    }
     if (!resolved.function)
-      resolved.refusal =
-          fmt::format("{}: there is no such function; ingot.log, print, assert, fail and identity are", import.name);
+      resolved.refusal = fmt::format(
+          "{}: there is no such function; ingot.log, print, assert, fail, identity and write are", import.name);
     return resolved;
   }
   if (options.allow && !options.allow->contains(import.name)) {
