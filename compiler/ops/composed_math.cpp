@@ -66,6 +66,7 @@ Meaning define_cross_entropy(const CallSite& call) {
   const auto x = operand(call, 0), targets = operand(call, 1);
   require_float(call, x);
   require_rank(call, x, 2);
+  require_rank(call, targets, 2);
   require_same_dtype(call, x, targets);
   const bool logits = call.op().name == "cross_entropy_with_logits";
   const Expr scores = logits ? call.arg(0) : make_call("log", {call.arg(0)});

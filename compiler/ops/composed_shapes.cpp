@@ -37,7 +37,40 @@ void require_divisible(const CallSite& call, const Operand& x, size_t d, int64_t
 
 }  // namespace
 
-Meaning define_reshape_like(const CallSite& call) { return reshaped(call.arg(0), operand(call, 1).dims()); }
+// The dimensions from lhs_begin to before lhs_end become those of the other tensor from rhs_begin to before rhs_end.
+Meaning define_reshape_like(const CallSite& call) {
+  const auto x = operand(call, 0), like = operand(call, 1);
+  const auto place = [&](std::string_view name, const Operand& of, size_t fallback) {
+    if (!call.has_attr(name)) return fallback;
+    const int64_t given = call.integer(name), rank = static_cast<int64_t>(of.rank());
+    if (given < -rank || given > rank)
+      call.fail(ErrorCode::IndexOutOfRange, "{} is {}, {} has rank {}", name, given, of.name, rank);
+    return static_cast<size_t>(given < 0 ? given + rank : given);
+  };
+  const size_t begin = place("lhs_begin", x, 0), end = place("lhs_end", x, x.rank());
+  const size_t first = place("rhs_begin", like, 0), last = place("rhs_end", like, like.rank());
+  if (begin > end || first > last) call.fail(ErrorCode::InvalidArgument, "a range of dimensions ends before it begins");
+  const auto at = [](const Dims& dims, size_t i) { return dims.begin() + static_cast<ptrdiff_t>(i); };
+  Dims dims(x.dims().begin(), at(x.dims(), begin));
+  dims.insert(dims.end(), at(like.dims(), first), at(like.dims(), last));
+  dims.insert(dims.end(), at(x.dims(), end), x.dims().end());
+  return reshaped(call.arg(0), std::move(dims));
+}
+
+// As reshape, with the special dimensions counted from the last.
+Meaning define_reverse_reshape(const CallSite& call) {
+  const auto x = operand(call, 0);
+  std::vector<int64_t> dims = call.integers("newshape");
+  Dims asked;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const size_t from_end = dims.size() - i;
+    if (dims[i] == 0 && from_end > x.rank())
+      call.fail(ErrorCode::ShapeMismatch, "dimension {} of the new shape is 0 (keep), but {} has rank {}", i, x.name,
+                x.rank());
+    asked.push_back(dims[i] == 0 ? x.dims()[x.rank() - from_end] : PrimExpr(dims[i]));
+  }
+  return make_call("reshape", {call.arg(0), make_shape(asked)});
+}
 
 Meaning define_broadcast_to_like(const CallSite& call) {
   return make_call("broadcast_to", {call.arg(0), make_shape(operand(call, 1).dims())});
@@ -77,21 +110,18 @@ Meaning define_slice_like(const CallSite& call) {
   std::vector<int64_t> along = call.has_attr("axes") ? axes(call, "axes", x.rank()) : std::vector<int64_t>{};
   if (!call.has_attr("axes"))
     for (size_t d = 0; d < std::min(x.rank(), like.rank()); ++d) along.push_back(static_cast<int64_t>(d));
-  std::vector<int64_t> begin, end;
+  Dims begin, end;
   for (const int64_t axis : along) {
     const auto d = static_cast<size_t>(axis);
     if (d >= like.rank())
       call.fail(ErrorCode::ShapeMismatch, "axis {} lies outside of {} of rank {}", axis, like.name, like.rank());
     const auto wanted = like.dims()[d].as_const(), there = x.dims()[d].as_const();
-    if (!wanted)
-      call.fail(ErrorCode::Unsupported, "dimension {} of {} is {}, it must be known", d, like.name,
-                to_text(like.dims()[d]));
-    if (there && *there < *wanted)
+    if (there && wanted && *there < *wanted)
       call.fail(ErrorCode::ShapeMismatch, "dimension {} of {} is {}, {} has {}", d, x.name, *there, like.name, *wanted);
     begin.push_back(0);
-    end.push_back(*wanted);
+    end.push_back(like.dims()[d]);
   }
-  return make_call("strided_slice", {call.arg(0)}, {{"begin", begin}, {"end", end}, {"axes", along}});
+  return make_call("strided_slice", {call.arg(0), make_shape(begin), make_shape(end)}, {{"axes", along}});
 }
 
 Meaning define_unstack(const CallSite& call) {

@@ -1,5 +1,6 @@
 #include "compiler/ops/functions.h"
 #include "compiler/ops/op_func.h"
+#include "runtime/symbolic/simplify.h"
 
 // Operators whose elements depend on where they stand.
 namespace ingot::ops {
@@ -37,6 +38,17 @@ Meaning define_trilu(const CallSite& call) {
   return f.finish();
 }
 
+namespace {
+
+// A number given as an attribute or as a prim.
+PrimExpr one_dim(const CallSite& call, std::string_view name, size_t argument) {
+  const Dims values = dims_of(call, name, argument);
+  if (values.size() != 1) call.fail(ErrorCode::TypeError, "{} is not one number", name);
+  return values[0];
+}
+
+}  // namespace
+
 StructInfo infer_eye(const CallSite& call) {
   const DType asked = dtype_of(call, "dtype");
   if (call.op().name == "eye_like") {
@@ -44,18 +56,17 @@ StructInfo infer_eye(const CallSite& call) {
     require_rank(call, x, 2);
     return tensor_info(asked == DType::None ? x.dtype() : asked, x.dims());
   }
-  Dims dims;
-  for (const std::string_view name : {"n", "m"}) {
-    const int64_t size = call.has_attr(name) ? call.integer(name) : call.integer("n");
-    if (size < 0) call.fail(ErrorCode::ShapeMismatch, "{} is {}, it must not be negative", name, size);
-    dims.emplace_back(size);
-  }
+  const PrimExpr rows = one_dim(call, "n", 0);
+  Dims dims = {rows, given(call, 1) || call.has_attr("m") ? one_dim(call, "m", 1) : rows};
+  for (const auto& size : dims)
+    if (prove_less(size, 0) == Proof::Yes)
+      call.fail(ErrorCode::ShapeMismatch, "a dimension is {}, it must not be negative", to_text(size));
   return tensor_info(asked == DType::None ? DType::Float32 : asked, dims);
 }
 
 Meaning define_eye(const CallSite& call) {
   OpFunc f(call);
-  const int64_t k = call.integer("k");
+  const PrimExpr k = call.op().name == "eye" ? f.local(one_dim(call, "k", 2)) : PrimExpr(call.integer("k"));
   f.compute(f.out(), [&](const Indices& i) {
     return select(holds(PrimOp::Equal, i[0] + k, i[1]), element(f.dtype(f.out()), 1.0), 0);
   });
@@ -68,7 +79,7 @@ StructInfo infer_sequence_mask(const CallSite& call) {
   const auto x = operand(call, 0), lengths = operand(call, 1);
   if (x.rank() < 2)
     call.fail(ErrorCode::ShapeMismatch, "{} has rank {}, it must have rank 2 or more", x.name, x.rank());
-  require_integer(call, lengths);
+  require_numeric(call, lengths);
   require_rank(call, lengths, 1);
   const int64_t axis = call.axis("axis", x.rank());
   if (axis > 1) call.fail(ErrorCode::InvalidArgument, "axis is {}, it must be 0 or 1", axis);

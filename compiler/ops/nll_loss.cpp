@@ -34,7 +34,10 @@ Meaning define_nll_loss(const CallSite& call) {
   Expr weights = make_call("cast", {make_call("logical_not", {ignored})}, {{"dtype", dtype}});
   if (given(call, 2)) {
     require_same_dtype(call, predictions, operand(call, 2));
-    require_rank(call, operand(call, 2), 1);
+    const auto given_weights = operand(call, 2);
+    require_rank(call, given_weights, 1);
+    require_equal(call, "numbers of classes", predictions, predictions.dims()[alone ? 0 : 1], given_weights,
+                  given_weights.dims()[0]);
     const Expr chosen = make_call("take", {call.arg(2), classes}, {{"axis", int64_t{0}}});
     weights = make_call("where", {ignored, scalar(dtype, 0), chosen});
   }

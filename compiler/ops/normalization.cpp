@@ -1,4 +1,6 @@
-#include "compiler/ops/call.h"
+#include <algorithm>
+
+#include "compiler/ops/composed.h"
 #include "compiler/ops/functions.h"
 #include "compiler/ops/reduce.h"
 #include "runtime/symbolic/simplify.h"
@@ -190,8 +192,8 @@ Meaning define_layer_norm(const CallSite& call) {
     for (size_t d = 0; d < i.size(); ++d)
       if (how.along[d]) within.push_back(i[d]);
     Element y = (cast(wide, f.load(f.in(), i)) - f.load(m.mean, how.project(i))) * f.load(m.deviation, how.project(i));
-    if (call.size() > 1) y = y * cast(wide, f.load(f.in(1), within));
-    if (call.size() > 2) y = y + cast(wide, f.load(f.in(2), within));
+    if (call.size() > 1 && call.flag("scale")) y = y * cast(wide, f.load(f.in(1), within));
+    if (call.size() > 2 && call.flag("center")) y = y + cast(wide, f.load(f.in(2), within));
     return cast(dtype, y);
   });
   return f.finish();
@@ -219,8 +221,60 @@ Meaning define_rms_norm(const CallSite& call) {
   return f.finish();
 }
 
-// Of "group_norm" and "instance_norm", whose groups are single channels. Channels are dimension 1.
+namespace {
+
+// The call on channels in dimension 1 behind one dimension of batches, before those along which it normalizes: all
+// others, where `axes` does not say. Nullopt where it has that form.
+std::optional<Expr> plain_group_norm(const CallSite& call) {
+  const auto x = operand(call, 0);
+  const int64_t channel = call.axis("axis", x.rank());
+  std::vector<bool> along(x.rank(), !call.has_attr("axes"));
+  if (call.has_attr("axes")) {
+    for (const int64_t axis : axes(call, "axes", x.rank())) along[static_cast<size_t>(axis)] = true;
+    if (along[static_cast<size_t>(channel)])
+      call.fail(ErrorCode::InvalidArgument, "axes has the axis of the channels, {}", channel);
+  } else {
+    along[0] = false;
+  }
+  along[static_cast<size_t>(channel)] = false;
+  std::vector<int64_t> order, behind;
+  Dims batch;
+  for (size_t d = 0; d < x.rank(); ++d) {
+    if (static_cast<int64_t>(d) == channel) continue;
+    if (!along[d]) batch.push_back(x.dims()[d]);
+    (along[d] ? behind : order).push_back(static_cast<int64_t>(d));
+  }
+  order.push_back(channel);
+  order.insert(order.end(), behind.begin(), behind.end());
+  const bool center = call.flag("center"), scale = call.flag("scale");
+  if (std::ranges::is_sorted(order) && batch.size() == 1 && center && scale) return std::nullopt;
+  Dims permuted, flat = {simplify(product(batch))};
+  for (const int64_t d : order) permuted.push_back(x.dims()[static_cast<size_t>(d)]);
+  flat.insert(flat.end(), permuted.begin() + static_cast<ptrdiff_t>(batch.size()), permuted.end());
+  const auto reshaped = [](const Expr& e, Dims dims) {
+    return make_call("reshape", {e, make_shape(std::move(dims))}, {{"allowzero", true}});
+  };
+  std::vector<int64_t> back(order.size());
+  for (size_t d = 0; d < order.size(); ++d) back[static_cast<size_t>(order[d])] = static_cast<int64_t>(d);
+  Attrs attrs = call.attrs();
+  for (const auto* name : {"axis", "axes", "center", "scale"}) attrs.erase(name);
+  Expr result = make_call("transpose", {call.arg(0)}, {{"axes", order}});
+  result = make_call(call.op().name,
+                     {reshaped(result, flat), scale ? call.arg(1) : make_call("ones_like", {call.arg(1)}),
+                      center ? call.arg(2) : make_call("zeros_like", {call.arg(2)})},
+                     std::move(attrs));
+  return make_call("transpose", {reshaped(result, permuted)}, {{"axes", back}});
+}
+
+}  // namespace
+
+Effect group_norm_effect(const CallSite& call) {
+  return plain_group_norm(call) ? composed_effect(call) : normalization_effect(call);
+}
+
+// Of "group_norm" and "instance_norm", whose groups are single channels.
 StructInfo infer_group_norm(const CallSite& call) {
+  if (plain_group_norm(call)) return infer_composed(call);
   const auto x = operand(call, 0);
   require_float(call, x);
   if (x.rank() < 2)
@@ -237,6 +291,7 @@ StructInfo infer_group_norm(const CallSite& call) {
 }
 
 Meaning define_group_norm(const CallSite& call) {
+  if (auto plain = plain_group_norm(call)) return *std::move(plain);
   OpFunc f(call, guarded_result(call));
   const DType dtype = f.dtype(f.out());
   const DType wide = accumulator(dtype);
@@ -273,7 +328,10 @@ Meaning define_bias_add(const CallSite& call) {
   return f.finish();
 }
 
-StructInfo infer_dropout_tuple(const CallSite& call) { return tuple_info({call.info(0), call.info(0)}); }
+StructInfo infer_dropout_tuple(const CallSite& call) {
+  const auto x = operand(call, 0);
+  return tuple_info({x.info, x.info});
+}
 
 // Nothing is dropped when a network is not trained: the mask is all ones.
 Meaning define_dropout_tuple(const CallSite& call) {

@@ -27,6 +27,9 @@ std::vector<PrimExpr> shape_values(const CallSite& call) {
     if (info->kind == InfoKind::Shape && info->dims)
       result.insert(result.end(), info->dims->begin(), info->dims->end());
     if (info->kind == InfoKind::Prim && info->value) result.push_back(*info->value);
+    if (info->kind != InfoKind::Tuple) continue;
+    for (const auto& field : info->fields)
+      if (field->kind == InfoKind::Prim && field->value) result.push_back(*field->value);
   }
   return result;
 }

@@ -48,7 +48,9 @@ std::vector<Operand> operands(const CallSite& call) {
     if (info == nullptr) continue;
     if (info->kind == InfoKind::Tensor) result.push_back(operand(call, i));
     if (info->kind != InfoKind::Tuple) continue;
-    for (auto& field : operand_list(call, i)) result.push_back(std::move(field));
+    const auto& fields = info->fields;
+    for (size_t k = 0; k < fields.size(); ++k)
+      if (fields[k]->kind != InfoKind::Prim) result.push_back(checked(call, field_name(call, i, k), fields[k]));
   }
   return result;
 }
@@ -160,6 +162,12 @@ std::optional<Dims> constant_integers(const CallSite& call, size_t i) {
         return std::nullopt;
       }
     }
+    return result;
+  }
+  if (info != nullptr && info->kind == InfoKind::Tuple && !info->fields.empty() &&
+      std::ranges::all_of(info->fields, [](const auto& f) { return f->kind == InfoKind::Prim && f->value; })) {
+    Dims result;
+    for (const auto& field : info->fields) result.push_back(*field->value);
     return result;
   }
   if (const auto* tuple = as<Tuple>(arg)) {

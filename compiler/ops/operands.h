@@ -23,7 +23,7 @@ struct Operand {
 Operand operand(const ir::CallSite& call, size_t i);
 // Argument `i`, a tuple of tensors, as its fields; a tensor as the only one.
 std::vector<Operand> operand_list(const ir::CallSite& call, size_t i);
-// All tensor arguments in order, tuples of tensors flattened; arguments of other kinds are left out. These are the
+// All tensor arguments in order, tuples of tensors flattened; arguments and fields of other kinds are left out. These are the
 // inputs of PrimFuncs and kernel calls.
 std::vector<Operand> operands(const ir::CallSite& call);
 

@@ -18,8 +18,52 @@ bool is_written(const CallSite& call, size_t dim) {
   return as<Var>(call.arg(1)) == nullptr;
 }
 
+// Relay's codes below -1 in attribute newshape, with those before them, written out: -2 all that remains, -3 the
+// product of the next two dimensions, -4 the next one as the two that follow, one of which may be -1.
+Dims without_codes(const CallSite& call, const Operand& x, const Dims& asked) {
+  const auto code = [&](size_t i) { return i < asked.size() ? asked[i].as_const().value_or(1) : 1; };
+  bool any = false;
+  for (size_t i = 0; i < asked.size(); ++i) any = any || code(i) < -1;
+  if (call.has(1) || !any) return asked;
+  Dims dims;
+  size_t next = 0;
+  const auto take = [&]() -> PrimExpr {
+    if (next >= x.rank())
+      call.fail(ErrorCode::ShapeMismatch, "the new shape asks for dimension {} of {} of rank {}", next, x.name,
+                x.rank());
+    return x.dims()[next++];
+  };
+  for (size_t i = 0; i < asked.size(); ++i) {
+    if (code(i) == -2) {
+      while (next < x.rank()) dims.push_back(take());
+    } else if (code(i) == -3) {
+      const PrimExpr first = take();
+      dims.push_back(simplify(first * take()));
+    } else if (code(i) == -4) {
+      if (i + 2 >= asked.size()) call.fail(ErrorCode::InvalidArgument, "behind -4 the new shape needs two dimensions");
+      const PrimExpr whole = take();
+      PrimExpr first = asked[i + 1], second = asked[i + 2];
+      if (first.is_const(-1)) first = simplify(floor_div(whole, second));
+      if (second.is_const(-1)) second = simplify(floor_div(whole, first));
+      dims.insert(dims.end(), {first, second});
+      i += 2;
+    } else if (code(i) < -4) {
+      call.fail(ErrorCode::InvalidArgument, "dimension {} of the new shape is {}; 0 to -4 are the special ones", i,
+                code(i));
+    } else {
+      if (code(i) == 0 && next < x.rank()) {
+        dims.push_back(x.dims()[next]);
+      } else {
+        dims.push_back(asked[i]);
+      }
+      ++next;
+    }
+  }
+  return dims;
+}
+
 Dims requested(const CallSite& call, const Operand& x) {
-  Dims dims = dims_of(call, "newshape", 1);
+  Dims dims = without_codes(call, x, dims_of(call, "newshape", 1));
   const bool zero_is_zero = call.flag("allowzero");
   std::optional<size_t> rest;
   for (size_t i = 0; i < dims.size(); ++i) {
@@ -35,7 +79,8 @@ Dims requested(const CallSite& call, const Operand& x) {
     } else if (*value == -1) {
       call.fail(ErrorCode::InvalidArgument, "dimensions {} and {} of the new shape are both -1", *rest, i);
     } else {
-      call.fail(ErrorCode::InvalidArgument, "dimension {} of the new shape is {}; -1 and 0 are the special ones", i,
+      call.fail(ErrorCode::InvalidArgument,
+                "dimension {} of the new shape is {}; 0 and -1 are the special ones, in newshape also -2 to -4", i,
                 *value);
     }
   }
@@ -46,9 +91,8 @@ Dims requested(const CallSite& call, const Operand& x) {
     Dims after;
     for (size_t i = 0; i < dims.size(); ++i) {
       if (i == *rest) continue;
-      const auto same = std::find_if(before.begin(), before.end(), [&](const PrimExpr& dim) {
-        return prove_equal(dim, dims[i]) == Proof::Yes;
-      });
+      const auto same = std::find_if(before.begin(), before.end(),
+                                     [&](const PrimExpr& dim) { return prove_equal(dim, dims[i]) == Proof::Yes; });
       if (same == before.end()) {
         after.push_back(dims[i]);
       } else {

@@ -19,13 +19,16 @@ struct Slice {
 };
 
 // NumPy's slice: negative places count from the end, places beyond an end are brought to it.
-Slice slice_of(const PrimExpr& extent, int64_t begin, int64_t end, int64_t step) {
-  const auto place = [&](int64_t at) -> PrimExpr {
-    if (at == INT64_MIN) return step > 0 ? PrimExpr(0) : PrimExpr(-1);
+Slice slice_of(const PrimExpr& extent, const PrimExpr& begin, const PrimExpr& end, int64_t step) {
+  const auto place = [&](const PrimExpr& given) -> PrimExpr {
     const int64_t low = step > 0 ? 0 : -1;
+    const PrimExpr high = step > 0 ? extent : extent - 1;
+    if (!given.as_const()) return min(given, high);  // a dimension, so not negative
+    const int64_t at = *given.as_const();
+    if (at == INT64_MIN) return PrimExpr(low);
     if (at < 0) return max(extent + at, low);
-    if (at >= INT32_MAX) return step > 0 ? extent : extent - 1;
-    return min(PrimExpr(at), step > 0 ? extent : extent - 1);
+    if (at >= INT32_MAX) return high;
+    return min(given, high);
   };
   const PrimExpr first = place(begin);
   const PrimExpr last = place(end);
@@ -34,7 +37,8 @@ Slice slice_of(const PrimExpr& extent, int64_t begin, int64_t end, int64_t step)
 }
 
 struct Places {
-  std::vector<int64_t> begin, end, steps, axes;
+  Dims begin, end;
+  std::vector<int64_t> steps, axes;
 };
 
 // The slice of each dimension; those that no axis names are whole.
@@ -62,26 +66,10 @@ std::vector<int64_t> first_axes(size_t count) {
   return result;
 }
 
-std::vector<Slice> slices_of(const CallSite& call, const Operand& x) {
-  const auto begin = call.integers("begin");
-  auto end = call.integers("end");
-  const std::string mode = call.text("slice_mode");
-  if (mode != "end" && mode != "size")
-    call.fail(ErrorCode::InvalidArgument, "slice_mode is \"{}\", possible are \"end\" and \"size\"", mode);
-  // Sizes instead of ends; -1 is all that remains.
-  if (mode == "size")
-    for (size_t i = 0; i < std::min(begin.size(), end.size()); ++i)
-      end[i] = end[i] < 0 || begin[i] > INT32_MAX - end[i] ? INT32_MAX : begin[i] + end[i];
-  const auto steps = call.has_attr("strides") ? call.integers("strides") : std::vector<int64_t>{};
-  const auto along = call.has_attr("axes") ? axes(call, "axes", x.rank()) : first_axes(begin.size());
-  return slices_at(call, x, {begin, end, steps, along});
-}
-
 // An attribute, or else a constant argument.
 std::vector<int64_t> numbers_of(const CallSite& call, std::string_view name, size_t argument) {
-  if (call.has_attr(name)) return call.integers(name);
   std::vector<int64_t> result;
-  if (!given(call, argument)) return result;
+  if (!call.has_attr(name) && !given(call, argument)) return result;
   for (const PrimExpr& value : dims_of(call, name, argument)) {
     if (!value.as_const())
       call.fail(ErrorCode::TypeError, "{} is {}, it must be known at compile time", name, to_text(value));
@@ -90,8 +78,45 @@ std::vector<int64_t> numbers_of(const CallSite& call, std::string_view name, siz
   return result;
 }
 
+// Places that are not known are dimensions of a shape: prims could be negative.
+Dims places_of(const CallSite& call, std::string_view name, size_t argument) {
+  Dims places = dims_of(call, name, argument);
+  for (const PrimExpr& place : places)
+    if (!place.as_const() && call.info(argument)->kind != InfoKind::Shape)
+      call.fail(ErrorCode::TypeError, "{} is {}, which may be negative; give it as shape({})", name, to_text(place),
+                to_text(place));
+  return places;
+}
+
+// Is the sum of two places small enough to be one?
+bool fits(const PrimExpr& begin, const PrimExpr& size) {
+  return !begin.as_const() || !size.as_const() || *begin.as_const() <= INT32_MAX - *size.as_const();
+}
+
+// `x` in the variables of `f` where it is given.
+std::vector<Slice> slices_of(const CallSite& call, const Operand& x, const OpFunc* f = nullptr) {
+  Dims begin = places_of(call, "begin", 1), end = places_of(call, "end", 2);
+  if (f != nullptr)
+    for (auto* list : {&begin, &end})
+      for (PrimExpr& place : *list) place = f->local(place);
+  const std::string mode = call.text("slice_mode");
+  if (mode != "end" && mode != "size")
+    call.fail(ErrorCode::InvalidArgument, "slice_mode is \"{}\", possible are \"end\" and \"size\"", mode);
+  // Sizes instead of ends; -1 is all that remains.
+  if (mode == "size")
+    for (size_t i = 0; i < std::min(begin.size(), end.size()); ++i)
+      end[i] = prove_less(end[i], 0) == Proof::Yes || !fits(begin[i], end[i]) ? PrimExpr(INT32_MAX) : begin[i] + end[i];
+  const auto steps = numbers_of(call, "strides", 3);
+  const auto along = call.has_attr("axes") ? axes(call, "axes", x.rank()) : first_axes(begin.size());
+  return slices_at(call, x, {begin, end, steps, along});
+}
+
 std::vector<Slice> slices_to_set(const CallSite& call, const Operand& x) {
-  const auto begin = numbers_of(call, "begin", 2), end = numbers_of(call, "end", 3);
+  const auto listed = [&](std::string_view name, size_t argument) {
+    const auto numbers = numbers_of(call, name, argument);
+    return Dims(numbers.begin(), numbers.end());
+  };
+  const Dims begin = listed("begin", 2), end = listed("end", 3);
   return slices_at(call, x, {begin, end, numbers_of(call, "strides", 4), first_axes(begin.size())});
 }
 
@@ -106,7 +131,7 @@ StructInfo infer_strided_slice(const CallSite& call) {
 
 Meaning define_strided_slice(const CallSite& call) {
   OpFunc f(call);
-  const auto slices = slices_of(call, f.operand(0));
+  const auto slices = slices_of(call, f.operand(0), &f);
   f.compute(f.out(), [&](const Indices& i) {
     Indices at;
     for (size_t d = 0; d < i.size(); ++d) at.push_back(slices[d].begin + i[d] * slices[d].step);
@@ -261,6 +286,7 @@ StructInfo infer_repeat(const CallSite& call) {
   const auto x = operand(call, 0);
   const int64_t repeats = call.integer("repeats");
   if (repeats < 0) call.fail(ErrorCode::InvalidArgument, "repeats is {}, it must not be negative", repeats);
+  if (!call.has_attr("axis")) return tensor_like(x, {simplify(product(x.dims()) * repeats)});
   Dims dims = x.dims();
   auto& dim = dims[static_cast<size_t>(call.axis("axis", x.rank()))];
   dim = simplify(dim * repeats);
@@ -268,6 +294,9 @@ StructInfo infer_repeat(const CallSite& call) {
 }
 
 Meaning define_repeat(const CallSite& call) {
+  if (!call.has_attr("axis"))
+    return make_call("repeat", {make_call("flatten", {call.arg(0)})},
+                     {{"repeats", call.integer("repeats")}, {"axis", int64_t{0}}});
   OpFunc f(call);
   const auto axis = static_cast<size_t>(call.axis("axis", f.dims(f.in()).size()));
   f.compute(f.out(), [&](const Indices& i) {

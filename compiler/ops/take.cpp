@@ -1,3 +1,4 @@
+#include "compiler/ops/composed.h"
 #include "compiler/ops/functions.h"
 #include "compiler/ops/op_func.h"
 #include "runtime/symbolic/simplify.h"
@@ -35,7 +36,22 @@ PrimExpr bind_index(const Element& value, const PrimExpr& extent, OutOfRange mod
 
 }  // namespace
 
+namespace {
+
+// With a prim as the index: by the tensor of it.
+std::optional<Expr> by_tensor(const CallSite& call) {
+  const auto& index = call.info(1);
+  if (index == nullptr || index->kind != InfoKind::Prim) return std::nullopt;
+  const auto value = constant_integers(call, 1);
+  if (!value) call.fail(ErrorCode::TypeError, "the value of {} has no name; write Prim[int64, i]", call.name_of(1));
+  const Expr vector = make_call("shape_to_tensor", {make_shape(*value)});
+  return make_call("take", {call.arg(0), make_call("reshape", {vector, make_shape({})})}, call.attrs());
+}
+
+}  // namespace
+
 StructInfo infer_take(const CallSite& call) {
+  if (by_tensor(call)) return infer_composed(call);
   const auto x = operand(call, 0);
   const auto indices = operand(call, 1);
   require_integer(call, indices);
@@ -49,6 +65,7 @@ StructInfo infer_take(const CallSite& call) {
 }
 
 Meaning define_take(const CallSite& call) {
+  if (auto plain = by_tensor(call)) return *std::move(plain);
   OpFunc f(call);
   const Dims dims = f.dims(f.in());
   const size_t index_rank = f.dims(f.in(1)).size();

@@ -213,7 +213,8 @@ class Legalizer {
     if (arg->info->kind == InfoKind::Tensor) {
       result.push_back(arg);
     } else if (arg->info->kind == InfoKind::Tuple) {
-      for (uint32_t i = 0; i < arg->info->fields.size(); ++i) result.push_back(field(arg, i));
+      for (uint32_t i = 0; i < arg->info->fields.size(); ++i)
+        if (arg->info->fields[i]->kind != InfoKind::Prim) result.push_back(field(arg, i));
     }
   }
 

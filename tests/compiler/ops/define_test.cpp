@@ -93,7 +93,7 @@ TEST(Define, LoopsOfEveryFamilyPassTheChecker) {
       {"pad", {f32({n})}, {{"pad_width", ints({1, 2})}, {"pad_mode", std::string("reflect")}}},
       {"strided_slice", {f32({n})}, {{"begin", ints({-1})}, {"end", ints({INT64_MIN})}, {"strides", ints({-2})}}},
       {"tile", {f32({n, 2})}, {{"reps", ints({2, 3})}}},
-      {"repeat", {f32({n, 2})}, {{"repeats", int64_t{3}}}},
+      {"repeat", {f32({n, 2})}, {{"repeats", int64_t{3}}, {"axis", int64_t{0}}}},
       {"flip", {f32({n, 2})}},
       {"layer_norm", {f32({n, 8}), f32({8}), f32({8})}},
       {"rms_norm", {f32({n, 8}), f32({8})}},

@@ -152,7 +152,8 @@ TEST(Run, ShapesAndPlaces) {
               testing::ElementsAre(2, 3, 3));
   EXPECT_THAT(run("tile", {floats({2}, {1, 2})}, {{"reps", ints({2, 2})}}),
               testing::ElementsAre(1, 2, 1, 2, 1, 2, 1, 2));
-  EXPECT_THAT(run("repeat", {floats({2}, {1, 2})}, {{"repeats", int64_t{2}}}), testing::ElementsAre(1, 1, 2, 2));
+  EXPECT_THAT(run("repeat", {floats({2}, {1, 2})}, {{"repeats", int64_t{2}}, {"axis", int64_t{0}}}),
+              testing::ElementsAre(1, 1, 2, 2));
   EXPECT_THAT(run("flip", {a23}, {{"axis", int64_t{1}}}), testing::ElementsAre(3, 2, 1, 6, 5, 4));
   EXPECT_THAT(run("one_hot", {integers({2}, {1, 0}), floats({}, {5}), floats({}, {0})}, {{"depth", int64_t{2}}}),
               testing::ElementsAre(0, 5, 5, 0));
