@@ -22,6 +22,12 @@ Typed sequence_of(Typed value, StructInfo element) {
   return value;
 }
 
+const Typed& sequence_input(const Node& node) {
+  const Typed& x = node.input(0);
+  if (x.is_tensor()) fail(ErrorCode::TypeError, "input 0 is {}, a sequence is wanted", to_text(x.info));
+  return x;
+}
+
 // The dimensions that a graph declares for its outputs from `first` on.
 std::vector<std::vector<int64_t>> declared_dims(const onnx::GraphProto& graph, size_t first) {
   std::vector<std::vector<int64_t>> all;
@@ -162,7 +168,7 @@ Results convert_sequence_construct(const Node& node) {
 
 Results convert_sequence_insert(const Node& node) {
   auto& b = node.builder();
-  const Typed& sequence = node.input(0);
+  const Typed& sequence = sequence_input(node);
   std::vector<Typed> args = {sequence, node.input(1)};
   if (node.has(2)) args.push_back(node.input(2));
   return {sequence_of(b.builtin("sequence_insert", args, object_info()),
@@ -171,19 +177,21 @@ Results convert_sequence_insert(const Node& node) {
 
 Results convert_sequence_erase(const Node& node) {
   auto& b = node.builder();
-  return {sequence_of(b.builtin("sequence_erase", {node.input(0), node.input_or_none(1)}, object_info()),
+  return {sequence_of(b.builtin("sequence_erase", {sequence_input(node), node.input_or_none(1)}, object_info()),
                       node.input(0).element)};
 }
 
-Results convert_sequence_at(const Node& node) { return {element_at(node.builder(), node.input(0), node.input(1))}; }
+Results convert_sequence_at(const Node& node) {
+  return {element_at(node.builder(), sequence_input(node), node.input(1))};
+}
 
 Results convert_sequence_length(const Node& node) {
-  return {node.builder().builtin("sequence_length", {node.input(0)}, tensor_info(DType::Int64, Dims{}))};
+  return {node.builder().builtin("sequence_length", {sequence_input(node)}, tensor_info(DType::Int64, Dims{}))};
 }
 
 Results convert_concat_from_sequence(const Node& node) {
   auto& b = node.builder();
-  const Typed& sequence = node.input(0);
+  const Typed& sequence = sequence_input(node);
   const bool new_axis = node.flag("new_axis");
   StructInfo info = object_info();
   if (const auto& element = sequence.element; element != nullptr && element->kind == InfoKind::Tensor)
@@ -206,7 +214,7 @@ Results convert_split_to_sequence(const Node& node) {
 Results convert_sequence_map(const Node& node) {
   auto& b = node.builder();
   Loop loop;
-  loop.count = b.builtin("sequence_length", {node.input(0)}, tensor_info(DType::Int64, Dims{}));
+  loop.count = b.builtin("sequence_length", {sequence_input(node)}, tensor_info(DType::Int64, Dims{}));
   const auto outputs = static_cast<size_t>(node.graph("body").output_size());
   for (size_t i = 0; i < outputs; ++i) {
     Typed empty = b.tuple({});

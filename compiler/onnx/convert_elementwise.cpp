@@ -18,7 +18,8 @@ Values fold_values(std::string_view op, const Typed& x, const Typed& y) {
   const auto a = known_values(x), b = known_values(y);
   if (!a || !b || (a->size() != b->size() && a->size() != 1 && b->size() != 1)) return std::nullopt;
   Dims result;
-  for (size_t i = 0; i < std::max(a->size(), b->size()); ++i) {
+  const size_t count = a->empty() || b->empty() ? 0 : std::max(a->size(), b->size());
+  for (size_t i = 0; i < count; ++i) {
     const PrimExpr& p = (*a)[a->size() == 1 ? 0 : i];
     const PrimExpr& q = (*b)[b->size() == 1 ? 0 : i];
     const bool divides = prove_less(0, q) == Proof::Yes;

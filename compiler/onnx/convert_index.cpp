@@ -197,7 +197,8 @@ PrimExpr divided(const PrimExpr& dim, int64_t by) {
 
 int64_t block_size(const Node& node) {
   const int64_t size = node.integer("blocksize", 0);
-  if (size <= 0) fail(ErrorCode::InvalidArgument, "blocksize is {}", size);
+  constexpr int64_t kLargestBlock = 1 << 20;
+  if (size <= 0 || size > kLargestBlock) fail(ErrorCode::InvalidArgument, "blocksize is {}", size);
   if (node.input(0).rank() != 4)
     fail(ErrorCode::ShapeMismatch, "input 0 has rank {}, it must have rank 4", node.input(0).rank());
   return size;

@@ -255,6 +255,8 @@ Typed GraphBuilder::tensor_of(Dims values, size_t rank, DType dtype) {
 }
 
 Typed GraphBuilder::list(const Typed& x) {
+  if (x.is_tensor() && x.dtype() != DType::None && !is_integer(x.dtype()))
+    fail(ErrorCode::TypeError, "an operand is {}, integers are wanted", to_text(x.info));
   if (!x.values || x.constant() != nullptr) return x;
   if (x.values->size() == 1) return prim(x.values->front());
   const bool natural =
