@@ -31,17 +31,16 @@ bool Inference::mentions_unknown(const StructInfo& info) {
 }
 
 Module Inference::run() {
-  const size_t before = diagnostics_->all().size();
+  before_ = diagnostics_->all().size();
   for (size_t round = 0;; ++round) {
     again_ = false;
     unsolved_.clear();
     Module result = walk();
-    const bool errors = diagnostics_->has_errors();
-    if (!errors && again_ && round < kMostRounds) {
-      diagnostics_->truncate(before);
+    if (!found_errors() && again_ && round < kMostRounds) {
+      diagnostics_->truncate(before_);
       continue;
     }
-    if (!errors)
+    if (!diagnostics_->has_errors())
       for (const auto& [span, global] : unsolved_) {
         if (!global.empty()) {
           refuse_polymorphic(global, span);
@@ -106,6 +105,11 @@ Module Inference::walk() {
   return result;
 }
 
+bool Inference::found_errors() const {
+  return std::ranges::any_of(std::span(diagnostics_->all()).subspan(before_),
+                             [](const Diagnostic& d) { return d.severity == Diagnostic::Severity::Error; });
+}
+
 // A function whose result nothing fixes: it always calls itself.
 void Inference::refuse_unknown(const Expr& e) {
   if (const auto* f = as<Function>(e); f != nullptr && mentions_unknown(f->info)) {
@@ -127,7 +131,7 @@ void Inference::complete(Global& global) {
   const size_t messages = diagnostics_->all().size();
   FunctionRef inferred = function(f, nullptr);
   StructInfo result = inferred->info->result;
-  if (global.asked && !mentions_unknown(result) && !diagnostics_->has_errors()) {
+  if (global.asked && !mentions_unknown(result) && !found_errors()) {
     // A recursive function: its other branches fix the result, the second walk checks all of it.
     diagnostics_->truncate(messages);
     global.result = result;
@@ -144,6 +148,12 @@ void Inference::complete(Global& global) {
   context_ = outer;
 }
 
+// Names that are not defined are found before inference; what depends on them is not looked at.
+void Inference::refuse_undefined(const Span& use, const std::string& name) {
+  if (before_ == 0 || !diagnostics_->has_errors())
+    diagnostics_->error(ErrorCode::TypeError, use, fmt::format("{} is not defined", name));
+}
+
 void Inference::refuse_polymorphic(const std::string& name, const Span& use) {
   diagnostics_->error(ErrorCode::TypeError, use,
                       fmt::format("@{} is polymorphic, and nothing tells what its parameters are here", name),
@@ -154,7 +164,7 @@ void Inference::refuse_polymorphic(const std::string& name, const Span& use) {
 StructInfo Inference::signature(const std::string& name, const Span& use) {
   const auto found = globals_.find(name);
   if (found == globals_.end()) {
-    diagnostics_->error(ErrorCode::TypeError, use, fmt::format("@{} is not defined", name));
+    refuse_undefined(use, "@" + name);
     return unknown();
   }
   Global& global = found->second;
@@ -235,7 +245,7 @@ FunctionRef Inference::function(const Function& f, const Var* self, SymVars* gen
   const size_t messages = diagnostics_->all().size();
   Expr body = sequence(*as<Seq>(f.body), annotated);
   // A local recursive function without result annotation is walked again once its other branches have told the result.
-  if (self != nullptr && asked_.contains(self) && !mentions_unknown(body->info) && !diagnostics_->has_errors()) {
+  if (self != nullptr && asked_.contains(self) && !mentions_unknown(body->info) && !found_errors()) {
     self->info = func_info(params, in_scope(body->info, inside), f.pure);
     diagnostics_->truncate(messages);
     scope_.leave(inside);

@@ -84,6 +84,8 @@ class Inference {
   ir::Module walk();
   void complete(Global& global);
   void refuse_unknown(const ir::Expr& e);
+  bool found_errors() const;  // of its own, besides those that were there before
+  void refuse_undefined(const ir::Span& use, const std::string& name);
   void refuse_polymorphic(const std::string& name, const ir::Span& use);
   StructInfo signature(const std::string& name, const ir::Span& use);
   ir::FunctionRef function(const ir::Function& f, const ir::Var* self, SymVars* generic = nullptr);
@@ -197,6 +199,7 @@ class Inference {
   };
   std::vector<Unsolved> unsolved_;
   bool again_ = false;
+  size_t before_ = 0;  // diagnostics that were there before
   SymScope scope_;
   Context context_;
 };

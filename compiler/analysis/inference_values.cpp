@@ -133,7 +133,7 @@ Expr Inference::variable(const Expr& e, const StructInfo& expected) {
   }
   if (var->info != nullptr && var->info->kind == InfoKind::Func && is_unknown(var->info->result)) asked_.insert(var);
   if (var->info == nullptr) {
-    diagnostics_->error(ErrorCode::TypeError, place(e->span), fmt::format("%{} is not defined", var->name));
+    refuse_undefined(place(e->span), "%" + var->name);
     var->info = unknown();
   }
   return e;
