@@ -1,3 +1,4 @@
+#include "compiler/ops/coordinates.h"
 #include "compiler/ops/functions.h"
 #include "compiler/ops/op_func.h"
 
@@ -79,17 +80,17 @@ Meaning define_scatter_elements(const CallSite& call) {
   return f.finish();
 }
 
-// The last dimension of the indices holds coordinates of the leading dimensions.
 StructInfo infer_scatter_nd(const CallSite& call) {
   const auto x = operand(call, 0), indices = operand(call, 1), updates = operand(call, 2);
   require_integer(call, indices);
   require_same_dtype(call, x, updates);
   reduction_of(call);
-  const auto depth = indices.rank() == 0 ? std::nullopt : indices.dims().back().as_const();
+  const Coordinates coordinates = coordinates_of(call, indices);
+  const auto depth = coordinates.depth.as_const();
   if (!depth || *depth < 1 || *depth > static_cast<int64_t>(x.rank()))
-    call.fail(ErrorCode::ShapeMismatch, "the last dimension of {} must be known and at most {}, its shape is {}",
-              indices.name, x.rank(), dims_text(indices.dims()));
-  Dims wanted(indices.dims().begin(), indices.dims().end() - 1);
+    call.fail(ErrorCode::ShapeMismatch, "the {} dimension of {} must be known and at most {}, its shape is {}",
+              coordinates.first ? "first" : "last", indices.name, x.rank(), dims_text(indices.dims()));
+  Dims wanted = coordinates.places;
   wanted.insert(wanted.end(), x.dims().begin() + *depth, x.dims().end());
   require_rank(call, updates, wanted.size());
   for (size_t d = 0; d < wanted.size(); ++d)
@@ -101,19 +102,16 @@ Meaning define_scatter_nd(const CallSite& call) {
   OpFunc f(call);
   const std::string reduction = reduction_of(call);
   const Dims dims = f.dims(f.in());
-  const Dims of_indices = f.dims(f.in(1));
-  const auto depth = static_cast<size_t>(*of_indices.back().as_const());
+  const Coordinates coordinates = coordinates_of(call, f.operand(1));
+  const auto depth = static_cast<size_t>(*coordinates.depth.as_const());
   f.compute(f.out(), [&](const Indices& i) { return f.load(f.in(), i); });
   serial_nest(f, f.dims(f.in(2)), [&](const Indices& i) {
     std::vector<tir::Stmt> body;
-    const auto split = i.begin() + static_cast<ptrdiff_t>(of_indices.size()) - 1;
-    Indices where(i.begin(), split);
-    where.emplace_back(0);
+    const auto split = i.begin() + static_cast<ptrdiff_t>(coordinates.places.size());
+    const Indices place(i.begin(), split);
     Indices at;
-    for (size_t k = 0; k < depth; ++k) {
-      where.back() = static_cast<int64_t>(k);
-      at.push_back(bind_index(f.load(f.in(1), where), dims[k], body));
-    }
+    for (size_t k = 0; k < depth; ++k)
+      at.push_back(bind_index(f.load(f.in(1), index_of(coordinates.first, place, k)), dims[k], body));
     at.insert(at.end(), split, i.end());
     body.push_back(tir::store(f.out(), at, combined(reduction, f.load(f.out(), at), f.load(f.in(2), i)).expr));
     return body;

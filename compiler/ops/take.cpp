@@ -1,4 +1,5 @@
 #include "compiler/ops/composed.h"
+#include "compiler/ops/coordinates.h"
 #include "compiler/ops/functions.h"
 #include "compiler/ops/op_func.h"
 #include "runtime/symbolic/simplify.h"
@@ -122,25 +123,23 @@ Meaning define_gather_elements(const CallSite& call) {
   return f.finish();
 }
 
-// The last dimension of the indices holds coordinates of the leading dimensions of the data.
 StructInfo infer_gather_nd(const CallSite& call) {
   const auto x = operand(call, 0);
   const auto indices = operand(call, 1);
   require_integer(call, indices);
-  if (indices.rank() == 0)
-    call.fail(ErrorCode::ShapeMismatch, "{} must have rank 1 or more, it is a scalar", indices.name);
-  const auto depth = indices.dims().back().as_const();
+  const Coordinates coordinates = coordinates_of(call, indices);
+  const auto depth = coordinates.depth.as_const();
   const int64_t batch = call.integer("batch_dims");
   if (!depth)
-    call.fail(ErrorCode::TypeError, "the last dimension of {} must be known, it is {}", indices.name,
-              to_text(indices.dims().back()));
+    call.fail(ErrorCode::TypeError, "the {} dimension of {} must be known, it is {}",
+              coordinates.first ? "first" : "last", indices.name, to_text(coordinates.depth));
   if (batch < 0 || batch >= static_cast<int64_t>(indices.rank()) || *depth < 1 ||
       batch + *depth > static_cast<int64_t>(x.rank()))
     call.fail(ErrorCode::ShapeMismatch, "{} names {} coordinates behind {} batch dimensions, {} has rank {}",
               indices.name, *depth, batch, x.name, x.rank());
   for (size_t d = 0; d < static_cast<size_t>(batch); ++d)
-    require_equal(call, "batch dimensions", x, x.dims()[d], indices, indices.dims()[d]);
-  Dims dims(indices.dims().begin(), indices.dims().end() - 1);
+    require_equal(call, "batch dimensions", x, x.dims()[d], indices, coordinates.places[d]);
+  Dims dims = coordinates.places;
   dims.insert(dims.end(), x.dims().begin() + batch + *depth, x.dims().end());
   return tensor_like(x, dims);
 }
@@ -148,19 +147,18 @@ StructInfo infer_gather_nd(const CallSite& call) {
 Meaning define_gather_nd(const CallSite& call) {
   OpFunc f(call);
   const Dims dims = f.dims(f.in());
-  const size_t index_rank = f.dims(f.in(1)).size();
-  const auto depth = static_cast<size_t>(*f.dims(f.in(1)).back().as_const());
+  const Coordinates coordinates = coordinates_of(call, f.operand(1));
+  const auto places = static_cast<ptrdiff_t>(coordinates.places.size());
+  const auto depth = static_cast<size_t>(*coordinates.depth.as_const());
   const auto batch = static_cast<size_t>(call.integer("batch_dims"));
   f.nest(f.dims(f.out()), [&](const Indices& i) {
     std::vector<tir::Stmt> body;
     Indices at(i.begin(), i.begin() + static_cast<ptrdiff_t>(batch));
-    Indices where(i.begin(), i.begin() + static_cast<ptrdiff_t>(index_rank - 1));
-    where.emplace_back(0);
-    for (size_t k = 0; k < depth; ++k) {
-      where.back() = static_cast<int64_t>(k);
-      at.push_back(bind_index(f.load(f.in(1), where), dims[batch + k], OutOfRange::Fault, body));
-    }
-    at.insert(at.end(), i.begin() + static_cast<ptrdiff_t>(index_rank - 1), i.end());
+    const Indices place(i.begin(), i.begin() + places);
+    for (size_t k = 0; k < depth; ++k)
+      at.push_back(
+          bind_index(f.load(f.in(1), index_of(coordinates.first, place, k)), dims[batch + k], OutOfRange::Fault, body));
+    at.insert(at.end(), i.begin() + places, i.end());
     body.push_back(tir::store(f.out(), i, f.load(f.in(), at).expr));
     return body;
   });
