@@ -246,34 +246,6 @@ Meaning define_scatter_add(const CallSite& call) {
                    {{"axis", call.integer("axis")}, {"reduction", std::string("add")}});
 }
 
-Meaning define_dynamic_reshape(const CallSite& call) {
-  const auto x = operand(call, 0), shape = operand(call, 1);
-  require_rank(call, shape, 1);
-  require_integer(call, shape);
-  if (const auto known = constant_integers(call, 1)) return make_call("reshape", {call.arg(0), make_shape(*known)});
-  const auto rank = shape.dims()[0].as_const();
-  if (!rank || *rank > kMaxRank)
-    call.fail(ErrorCode::TypeError, "the number of elements of {} must be known, it is {}", shape.name,
-              to_text(shape.dims()[0]));
-  const Expr wide = make_call("cast", {call.arg(1)}, {{"dtype", DType::Int64}});
-  return make_builtin("reshape_like", {call.arg(0), wide, make_prim(0)},
-                      tensor_info(x.dtype(), static_cast<uint32_t>(*rank)));
-}
-
-Meaning define_dynamic_slice(const CallSite& call) {
-  const auto x = operand(call, 0);
-  std::vector<Expr> places;
-  for (size_t i = 1; i < 4; ++i) {
-    if (!given(call, i)) continue;
-    require_integer(call, operand(call, i));
-    places.push_back(make_call("cast", {call.arg(i)}, {{"dtype", DType::Int64}}));
-  }
-  if (places.size() < 2) call.fail(ErrorCode::ArityMismatch, "begin and end are needed");
-  std::vector<Expr> args = {call.arg(0), places[0], places[1], make_none()};
-  if (places.size() > 2) args.push_back(places[2]);
-  return make_builtin("slice", std::move(args), tensor_info(x.dtype(), static_cast<uint32_t>(x.rank())));
-}
-
 StructInfo infer_tensor_to_shape(const CallSite& call) {
   const auto x = operand(call, 0);
   require_rank(call, x, 1);

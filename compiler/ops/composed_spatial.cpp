@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/ranges.h>
 
 #include "compiler/ops/composed.h"
 #include "compiler/ops/functions.h"
 #include "compiler/ops/layouts.h"
+#include "compiler/ops/resizing.h"
 #include "runtime/symbolic/simplify.h"
 
 // Convolution and pooling of one and three dimensions, and transposed convolution, by the operators of any rank.
@@ -26,6 +28,8 @@ size_t spatial_rank(const CallSite& call) {
 Numbers per_dimension(const CallSite& call, std::string_view name, size_t count) {
   Numbers values = call.integers(name);
   if (values.size() == 1) values.resize(count, values[0]);
+  // Relay's default of output_padding has two zeros whatever the rank.
+  if (name == "output_padding" && values == Numbers{0, 0}) values.resize(count, 0);
   if (values.size() != count)
     call.fail(ErrorCode::InvalidArgument, "{} has {} numbers, 1 or {} are wanted", name, values.size(), count);
   return values;
@@ -152,10 +156,16 @@ Meaning define_pool(const CallSite& call) {
   return make_call("pool_nd", {call.arg(0)}, std::move(attrs));
 }
 
-// strides - 1 zeros between neighbours.
+// strides - 1 zeros, or other values, between neighbours.
 Meaning define_dilate(const CallSite& call) {
   const auto x = operand(call, 0);
-  return make_call("insert_zeros", {call.arg(0)}, {{"steps", per_dimension(call, "strides", x.rank())}});
+  const Numbers steps = per_dimension(call, "strides", x.rank());
+  const Expr spread = make_call("insert_zeros", {call.arg(0)}, {{"steps", steps}});
+  if (call.number("dilation_value") == 0) return spread;
+  const Expr there = make_call("insert_zeros", {make_call("ones_like", {call.arg(0)}, {{"dtype", DType::Float32}})},
+                               {{"steps", steps}});
+  return make_call("where", {make_call("not_equal", {there, scalar(DType::Float32, 0)}), spread,
+                             scalar(x.dtype(), call.number("dilation_value"))});
 }
 
 namespace {
@@ -176,6 +186,43 @@ std::optional<Expr> in_float(const CallSite& call, bool between) {
 
 }  // namespace
 
+// Of "upsampling3d", and of what "upsampling" does beyond whole factors: sizes times factors, rounded.
+Expr upsampled(const CallSite& call, std::span<const std::string_view> factors, std::string_view coordinates) {
+  const auto x = operand(call, 0);
+  require_rank(call, x, factors.size() + 2);
+  Dims sizes;
+  for (size_t d = 0; d < factors.size(); ++d) {
+    const double factor = call.number(factors[d]);
+    if (!(factor > 0 && factor <= 65536))
+      call.fail(ErrorCode::InvalidArgument, "{} is {}, it must be above 0 and at most 65536", factors[d], factor);
+    const PrimExpr& dim = x.dims()[2 + d];
+    if (factor == std::floor(factor)) {
+      sizes.push_back(simplify(dim * static_cast<int64_t>(factor)));
+      continue;
+    }
+    if (!dim.as_const())
+      call.fail(ErrorCode::Unsupported,
+                "{} is {} and dimension {} of {} is {}; one of them must be a whole number that is known", factors[d],
+                factor, 2 + d, x.name, to_text(dim));
+    sizes.emplace_back(static_cast<int64_t>(std::floor(static_cast<double>(*dim.as_const()) * factor + 0.5)));
+  }
+  std::string method = call.text("method");
+  if (method == "bilinear" || method == "trilinear") method = "linear";
+  if (method == "bicubic") method = "cubic";
+  return make_call(factors.size() == 2 ? "resize2d" : "resize3d", {call.arg(0), make_shape(sizes)},
+                   {{"method", method},
+                    {"coordinate_transformation_mode", std::string(coordinates)},
+                    {"rounding_method", std::string("floor")},
+                    {"cubic_alpha", -0.5}});
+}
+
+Meaning define_upsampling3d(const CallSite& call) {
+  if (auto plain = in_plain_layouts(call, "NCDHW")) return *std::move(plain);
+  constexpr std::string_view kFactors[] = {"scale_d", "scale_h", "scale_w"};
+  const std::string coordinates = call.text("coordinate_transformation_mode");
+  return upsampled(call, kFactors, call.text("method") == "nearest_neighbor" ? "asymmetric" : coordinates);
+}
+
 // Sizes to those given; modes as of ONNX's Resize, whose arithmetic it is.
 Meaning define_resize(const CallSite& call) {
   const size_t spatial = spatial_rank(call);
@@ -191,20 +238,31 @@ Meaning define_resize(const CallSite& call) {
   const std::string coordinates = call.text("coordinate_transformation_mode");
   if (rounding.empty()) rounding = coordinates == "align_corners" ? "round_prefer_ceil" : "floor";
   if (rounding == "round") rounding = "round_prefer_floor";
-  Dims sizes = dims_of(call, "size", 1);
-  if (sizes.size() == 1) sizes.resize(spatial, sizes[0]);
-  if (sizes.size() != spatial)
-    call.fail(ErrorCode::InvalidArgument, "size has {} numbers, {} are wanted", sizes.size(), spatial);
-  Dims dims = {x.dims()[0], x.dims()[1]};
-  dims.insert(dims.end(), sizes.begin(), sizes.end());
   const std::string options =
       fmt::format("mode={} coordinates={} nearest={} policy=stretch cubic={} outside=0 exclude={} antialias=0",
                   method == "nearest_neighbor" ? "nearest" : method, coordinates, rounding, call.number("cubic_alpha"),
                   call.integer("cubic_exclude"));
-  return make_builtin("resize",
-                      {call.arg(0), make_none(), make_none(), make_call("shape_to_tensor", {make_shape(dims)}),
-                       make_none(), make_text(options)},
-                      tensor_like(x, dims));
+  const auto resized = [&](const Expr& sizes, const StructInfo& info) {
+    return make_builtin("resize", {call.arg(0), make_none(), make_none(), sizes, make_none(), make_text(options)},
+                        info);
+  };
+  Dims dims = {x.dims()[0], x.dims()[1]};
+  if (given(call, 1) && !constant_integers(call, 1)) {
+    const auto size = operand(call, 1);
+    require_integer(call, size);
+    require_rank(call, size, 1);
+    require_equal(call, "numbers of sizes", size, size.dims()[0], x, static_cast<int64_t>(spatial));
+    const Expr front = make_call("shape_to_tensor", {make_shape(dims)});
+    const Expr sizes = make_tuple({front, make_call("cast", {call.arg(1)}, {{"dtype", DType::Int64}})});
+    return resized(make_call("concat", {sizes}, {{"axis", int64_t{0}}}),
+                   tensor_info(x.dtype(), static_cast<uint32_t>(x.rank())));
+  }
+  Dims sizes = dims_of(call, "size", 1);
+  if (sizes.size() == 1) sizes.resize(spatial, sizes[0]);
+  if (sizes.size() != spatial)
+    call.fail(ErrorCode::InvalidArgument, "size has {} numbers, {} are wanted", sizes.size(), spatial);
+  dims.insert(dims.end(), sizes.begin(), sizes.end());
+  return resized(make_call("shape_to_tensor", {make_shape(dims)}), tensor_like(x, dims));
 }
 
 }  // namespace ingot::ops

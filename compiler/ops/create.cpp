@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "compiler/ops/call.h"
 #include "compiler/ops/functions.h"
 #include "compiler/ops/op_func.h"
 #include "runtime/base/convert.h"
@@ -152,7 +153,47 @@ int64_t count_of(const CallSite& call, const Decimals& p) {
 
 }  // namespace
 
+namespace {
+
+// Of scalars that are known when the program runs.
+std::optional<Expr> range_of_tensors(const CallSite& call) {
+  std::vector<Expr> values;
+  bool open = false;
+  DType dtype = DType::None;
+  for (size_t i = 0; i < call.size(); ++i) {
+    const auto& info = call.info(i);
+    if (as<DataType>(call.arg(i)) != nullptr || as<String>(call.arg(i)) != nullptr || !given(call, i)) continue;
+    values.push_back(call.arg(i));
+    if (info == nullptr || info->kind != InfoKind::Tensor) continue;
+    const auto x = operand(call, i);
+    require_rank(call, x, 0);
+    require_numeric(call, x);
+    open = open || as<Constant>(call.arg(i)) == nullptr;
+    if (dtype == DType::None) dtype = x.dtype();
+    if (x.dtype() != dtype)
+      call.fail(ErrorCode::TypeError, "dtypes differ: {} is {}, others are {}; convert one with cast", x.name,
+                dtype_name(x.dtype()), dtype_name(dtype));
+  }
+  if (!open) return std::nullopt;
+  for (size_t i = 0; i < values.size(); ++i)
+    if (call.info(i)->kind != InfoKind::Tensor)
+      call.fail(ErrorCode::TypeError, "{} is no tensor, others are", call.name_of(i));
+  if (values.size() == 1) values.insert(values.begin(), scalar(dtype, 0));
+  if (values.size() == 2) values.push_back(scalar(dtype, 1));
+  const DType asked = dtype_or(call, SIZE_MAX, dtype);
+  if (is_float(dtype) && !is_float(asked))
+    call.fail(ErrorCode::Unsupported, "dtype is {}, of numbers of {} that are known only when the program runs",
+              dtype_name(asked), dtype_name(dtype));
+  if (asked != dtype)
+    for (Expr& value : values) value = make_call("cast", {value}, {{"dtype", asked}});
+  return make_builtin("range", std::move(values), tensor_info(asked, 1u));
+}
+
+}  // namespace
+
 StructInfo infer_arange(const CallSite& call) {
+  if (const auto range = range_of_tensors(call))
+    return tensor_info(dtype_or(call, SIZE_MAX, operand(call, 0).dtype()), 1u);
   if (const auto p = decimals(call)) return tensor_info(dtype_or(call, SIZE_MAX, p->dtype), Dims{count_of(call, *p)});
   const auto p = progression(call);
   const int64_t step = *p.step.as_const();
@@ -162,6 +203,7 @@ StructInfo infer_arange(const CallSite& call) {
 }
 
 Meaning define_arange(const CallSite& call) {
+  if (auto range = range_of_tensors(call)) return *std::move(range);
   OpFunc f(call, {infer_arange(call)});
   if (const auto d = decimals(call)) {
     f.compute(f.out(), [&](const tir::Indices& i) {

@@ -2,6 +2,7 @@
 #include "compiler/ops/functions.h"
 #include "compiler/ops/layouts.h"
 #include "compiler/ops/op_func.h"
+#include "compiler/ops/resizing.h"
 #include "runtime/symbolic/simplify.h"
 
 // Operators that copy a part of a tensor, or a tensor several times, or into a larger one.
@@ -328,27 +329,37 @@ Meaning define_flip(const CallSite& call) {
   return f.finish();
 }
 
+namespace {
+
+// What whole factors of the nearest neighbour do not tell.
+std::optional<Expr> resized(const CallSite& call) {
+  if (auto plain = in_plain_layouts(call, "NCHW")) return plain;
+  bool whole = call.text("method") == "nearest_neighbor";
+  for (const std::string_view name : {"scale_h", "scale_w"})
+    whole = whole && call.number(name) >= 1 && call.number(name) <= 65536 &&
+            call.number(name) == static_cast<double>(static_cast<int64_t>(call.number(name)));
+  if (whole) return std::nullopt;
+  constexpr std::string_view kFactors[] = {"scale_h", "scale_w"};
+  return upsampled(call, kFactors, call.flag("align_corners") ? "align_corners" : "asymmetric");
+}
+
+}  // namespace
+
 // Nearest neighbour, by whole factors, of [N, C, H, W].
 StructInfo infer_upsampling(const CallSite& call) {
-  if (in_plain_layouts(call, "NCHW")) return infer_composed(call);
+  if (resized(call)) return infer_composed(call);
   const auto x = operand(call, 0);
   require_rank(call, x, 4);
-  const std::string method = call.text("method");
-  if (method != "nearest_neighbor")
-    call.fail(ErrorCode::Unsupported, "method is \"{}\", only \"nearest_neighbor\" is there", method);
   Dims dims = x.dims();
-  for (size_t d = 0; d < 2; ++d) {
-    const std::string_view name = d == 0 ? "scale_h" : "scale_w";
-    const double scale = call.number(name);
-    if (!(scale >= 1 && scale <= 65536) || scale != static_cast<double>(static_cast<int64_t>(scale)))
-      call.fail(ErrorCode::Unsupported, "{} is {}, only whole factors from 1 on are there", name, scale);
-    dims[2 + d] = simplify(dims[2 + d] * static_cast<int64_t>(scale));
-  }
+  for (size_t d = 0; d < 2; ++d)
+    dims[2 + d] = simplify(dims[2 + d] * static_cast<int64_t>(call.number(d == 0 ? "scale_h" : "scale_w")));
   return tensor_like(x, dims);
 }
 
+Effect upsampling_effect(const CallSite& call) { return resized(call) ? composed_effect(call) : Effect::Total; }
+
 Meaning define_upsampling(const CallSite& call) {
-  if (auto plain = in_plain_layouts(call, "NCHW")) return *std::move(plain);
+  if (auto other = resized(call)) return *std::move(other);
   OpFunc f(call);
   f.compute(f.out(), [&](const Indices& i) {
     return f.load(f.in(), {i[0], i[1], floor_div(i[2], static_cast<int64_t>(call.number("scale_h"))),

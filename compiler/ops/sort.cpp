@@ -52,14 +52,9 @@ Meaning define_argsort(const CallSite& call) {
   return of_dtype(call, ordered(call, x, extent(call, x), is_descending(call)).places);
 }
 
-// k below 1: all.
-Meaning define_topk(const CallSite& call) {
-  const auto x = operand(call, 0);
-  const int64_t k = call.integer("k");
-  const PrimExpr& most = extent(call, x);
-  if (const auto known = most.as_const(); known && k > *known)
-    call.fail(ErrorCode::ShapeMismatch, "k is {}, {} has {} elements along the axis", k, x.name, *known);
-  const Ordered best = ordered(call, x, k < 1 ? most : PrimExpr(k), is_descending(call));
+namespace {
+
+Meaning wanted_of(const CallSite& call, const Ordered& best) {
   const std::string wanted = call.text("ret_type");
   if (wanted == "values") return best.values;
   if (wanted == "indices") return of_dtype(call, best.places);
@@ -67,6 +62,42 @@ Meaning define_topk(const CallSite& call) {
     call.fail(ErrorCode::InvalidArgument, "ret_type is \"{}\", possible are \"both\", \"values\" and \"indices\"",
               wanted);
   return make_tuple({best.values, of_dtype(call, best.places)});
+}
+
+int64_t only_number(const CallSite& call, size_t argument) {
+  const auto values = constant_integers(call, argument);
+  if (values->size() != 1 || !values->front().as_const())
+    call.fail(ErrorCode::TypeError, "{} must be one number known at compile time, or a tensor", call.name_of(argument));
+  return *values->front().as_const();
+}
+
+// Of as many as a tensor says when the program runs.
+Meaning topk_by_tensor(const CallSite& call, const Operand& x) {
+  require_numeric(call, x);
+  require_integer(call, operand(call, 1));
+  const Expr k = make_call("cast", {call.arg(1)}, {{"dtype", DType::Int64}});
+  const Expr both = make_builtin(
+      "top_k", {call.arg(0), k, make_prim(call.axis("axis", x.rank())), make_prim(is_descending(call)), make_prim(1)},
+      object_info());
+  const auto part = [&](int64_t i, DType dtype) {
+    return make_builtin("sequence_at", {both, make_prim(i)}, tensor_info(dtype, static_cast<uint32_t>(x.rank())));
+  };
+  if (call.text("ret_type") != "values" && call.dtype_attr("dtype") != DType::Int64)
+    call.fail(ErrorCode::Unsupported, "with k in a tensor the places are int64; write dtype=\"int64\" and cast them");
+  return wanted_of(call, {part(0, x.dtype()), part(1, DType::Int64)});
+}
+
+}  // namespace
+
+// k below 1: all.
+Meaning define_topk(const CallSite& call) {
+  const auto x = operand(call, 0);
+  if (given(call, 1) && !constant_integers(call, 1)) return topk_by_tensor(call, x);
+  const int64_t k = given(call, 1) ? only_number(call, 1) : call.integer("k");
+  const PrimExpr& most = extent(call, x);
+  if (const auto known = most.as_const(); known && k > *known)
+    call.fail(ErrorCode::ShapeMismatch, "k is {}, {} has {} elements along the axis", k, x.name, *known);
+  return wanted_of(call, ordered(call, x, k < 1 ? most : PrimExpr(k), is_descending(call)));
 }
 
 Meaning define_median(const CallSite& call) {
@@ -119,9 +150,14 @@ StructInfo infer_searchsorted(const CallSite& call) {
   const bool first = call.op().name == "searchsorted";
   const auto sorted = operand(call, first ? 0 : 1), x = operand(call, first ? 1 : 0);
   require_numeric(call, x);
-  require_rank(call, sorted, 1);
+  if (sorted.rank() == 0 || (sorted.rank() != 1 && sorted.rank() != x.rank()))
+    call.fail(ErrorCode::ShapeMismatch, "{} has rank {}, it must have rank 1 or that of {}, {}", sorted.name,
+              sorted.rank(), x.name, x.rank());
+  for (size_t d = 0; sorted.rank() > 1 && d + 1 < x.rank(); ++d)
+    require_equal(call, "shapes", sorted, sorted.dims()[d], x, x.dims()[d]);
   require_same_dtype(call, x, sorted);
-  return tensor_info(call.flag("out_int32") ? DType::Int32 : DType::Int64, x.dims());
+  const DType asked = first ? dtype_of(call, "dtype") : DType::None;
+  return tensor_info(asked != DType::None ? asked : call.flag("out_int32") ? DType::Int32 : DType::Int64, x.dims());
 }
 
 Meaning define_searchsorted(const CallSite& call) {
@@ -129,10 +165,13 @@ Meaning define_searchsorted(const CallSite& call) {
   const bool first = call.op().name == "searchsorted";
   const auto sorted = f.in(first ? 0 : 1), x = f.in(first ? 1 : 0);
   const DType dtype = f.dtype(f.out());
-  f.reduce(f.out(), tir::ExprOp::Add, element(dtype, 0.0), f.dims(sorted), [&](const Indices& i, const Indices& k) {
-    const Element edge = f.load(sorted, k), value = f.load(x, i);
-    return select(call.flag("right") ? edge <= value : edge < value, element(dtype, 1.0), 0);
-  });
+  f.reduce(f.out(), tir::ExprOp::Add, element(dtype, 0.0), {f.dims(sorted).back()},
+           [&](const Indices& i, const Indices& k) {
+             Indices at = f.dims(sorted).size() == 1 ? Indices{} : Indices(i.begin(), i.end() - 1);
+             at.push_back(k[0]);
+             const Element edge = f.load(sorted, at), value = f.load(x, i);
+             return select(call.flag("right") ? edge <= value : edge < value, element(dtype, 1.0), 0);
+           });
   return f.finish();
 }
 

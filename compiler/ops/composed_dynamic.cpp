@@ -1,0 +1,185 @@
+#include <algorithm>
+
+#include "compiler/ops/composed.h"
+#include "compiler/ops/functions.h"
+#include "runtime/symbolic/simplify.h"
+
+// Operators whose numbers are tensors, Relay's dyn.*: as those with attributes where the numbers are known, by builtins
+// of the VM otherwise.
+namespace ingot::ops {
+
+using namespace ir;
+
+namespace {
+
+// A shape, or an integer tensor of rank 0 or 1, as a list of numbers.
+struct Numbers {
+  std::optional<Dims> known;
+  Expr values;  // a shape, or a tensor of int64
+  size_t count;
+
+  std::vector<int64_t> constants(const CallSite& call, std::string_view what) const {
+    std::vector<int64_t> result;
+    for (const PrimExpr& value : *known) {
+      if (!value.as_const())
+        call.fail(ErrorCode::TypeError, "{} has {}, which is known only when the program runs; give a tensor", what,
+                  to_text(value));
+      result.push_back(*value.as_const());
+    }
+    return result;
+  }
+};
+
+Expr cast_to(const Expr& x, DType dtype) { return make_call("cast", {x}, {{"dtype", dtype}}); }
+
+Expr list_of(std::vector<Expr> parts) {
+  return make_call("concat", {ops::make_tuple(std::move(parts))}, {{"axis", int64_t{0}}});
+}
+
+Expr constant_list(Dims values) { return make_call("shape_to_tensor", {make_shape(std::move(values))}); }
+
+Numbers numbers_at(const CallSite& call, size_t i) {
+  if (!call.has(i)) call.fail(ErrorCode::ArityMismatch, "argument {} is missing", i);
+  Numbers numbers{constant_integers(call, i), call.arg(i), 0};
+  const auto& info = call.info(i);
+  if (info != nullptr && info->kind == InfoKind::Shape && !numbers.known) {
+    if (!info->rank) call.fail(ErrorCode::TypeError, "the rank of {} must be known", call.name_of(i));
+    numbers.count = *info->rank;
+    numbers.values = make_call("shape_to_tensor", {call.arg(i)});
+    return numbers;
+  }
+  if (numbers.known) {
+    numbers.count = numbers.known->size();
+    return numbers;
+  }
+  const auto x = operand(call, i);
+  require_integer(call, x);
+  if (x.rank() > 1) call.fail(ErrorCode::ShapeMismatch, "{} must have rank 0 or 1, it has rank {}", x.name, x.rank());
+  const auto count = x.rank() == 0 ? std::optional<int64_t>(1) : x.dims()[0].as_const();
+  if (!count)
+    call.fail(ErrorCode::TypeError, "the number of elements of {} must be known, it is {}", x.name,
+              to_text(x.dims()[0]));
+  numbers.count = static_cast<size_t>(*count);
+  numbers.values = x.dtype() == DType::Int64 ? call.arg(i) : cast_to(call.arg(i), DType::Int64);
+  return numbers;
+}
+
+StructInfo of_rank(const CallSite& call, DType dtype, size_t rank) {
+  if (rank > kMaxRank)
+    call.fail(ErrorCode::ShapeMismatch, "the result has rank {}, the greatest is {}", rank, kMaxRank);
+  return tensor_info(dtype, static_cast<uint32_t>(rank));
+}
+
+}  // namespace
+
+Meaning define_dynamic_broadcast_to(const CallSite& call) {
+  const auto x = operand(call, 0);
+  const Numbers shape = numbers_at(call, 1);
+  if (shape.known) return make_call("broadcast_to", {call.arg(0), make_shape(*shape.known)});
+  if (shape.count < x.rank())
+    call.fail(ErrorCode::ShapeMismatch, "{} has rank {}, the shape has {} dimensions", x.name, x.rank(), shape.count);
+  return make_builtin("expand", {call.arg(0), shape.values}, of_rank(call, x.dtype(), shape.count));
+}
+
+// Of "dynamic_zeros" and "dynamic_ones".
+Meaning define_dynamic_zeros(const CallSite& call) {
+  const bool ones = call.op().name == "dynamic_ones";
+  const DType dtype = dtype_of(call, "dtype") == DType::None ? DType::Float32 : dtype_of(call, "dtype");
+  const Numbers shape = numbers_at(call, 0);
+  if (shape.known) return make_call(ones ? "ones" : "zeros", {make_shape(*shape.known)}, {{"dtype", dtype}});
+  return make_builtin("fill", {shape.values, scalar(dtype, ones ? 1 : 0)}, of_rank(call, dtype, shape.count));
+}
+
+Meaning define_dynamic_full(const CallSite& call) {
+  const auto value = operand(call, 0);
+  require_rank(call, value, 0);
+  const DType dtype = dtype_of(call, "dtype") == DType::None ? value.dtype() : dtype_of(call, "dtype");
+  const Expr fill = dtype == value.dtype() ? call.arg(0) : cast_to(call.arg(0), dtype);
+  const Numbers shape = numbers_at(call, 1);
+  if (shape.known) return make_call("full", {fill, make_shape(*shape.known)});
+  return make_builtin("fill", {shape.values, fill}, of_rank(call, dtype, shape.count));
+}
+
+Meaning define_dynamic_tile(const CallSite& call) {
+  const auto x = operand(call, 0);
+  const Numbers reps = numbers_at(call, 1);
+  if (reps.known) return make_call("tile", {call.arg(0)}, {{"reps", reps.constants(call, "reps")}});
+  const size_t rank = std::max(x.rank(), reps.count);
+  Dims dims(rank - x.rank(), PrimExpr(1));
+  dims.insert(dims.end(), x.dims().begin(), x.dims().end());
+  const Expr data = rank == x.rank() ? call.arg(0) : make_call("reshape", {call.arg(0), make_shape(dims)});
+  const Expr times =
+      rank == reps.count ? reps.values : list_of({constant_list(Dims(rank - reps.count, PrimExpr(1))), reps.values});
+  return make_builtin("tile", {data, times}, of_rank(call, x.dtype(), rank));
+}
+
+// pad_width [rank, 2]: before and after each dimension.
+Meaning define_dynamic_pad(const CallSite& call) {
+  const auto x = operand(call, 0), width = operand(call, 1);
+  require_integer(call, width);
+  require_rank(call, width, 2);
+  const Expr sides = make_call("flatten", {make_call("transpose", {cast_to(call.arg(1), DType::Int64)})});
+  const Expr value = given(call, 2) ? cast_to(call.arg(2), x.dtype()) : make_none();
+  return make_builtin("pad", {call.arg(0), sides, value, make_none(), make_text(call.text("pad_mode"))},
+                      of_rank(call, x.dtype(), x.rank()));
+}
+
+Meaning define_dynamic_squeeze(const CallSite& call) {
+  const auto x = operand(call, 0);
+  const Numbers axis = numbers_at(call, 1);
+  if (axis.known) return make_call("squeeze", {call.arg(0)}, {{"axis", axis.constants(call, "axis")}});
+  if (axis.count > x.rank())
+    call.fail(ErrorCode::ShapeMismatch, "{} has rank {}, {} axes are given", x.name, x.rank(), axis.count);
+  return make_builtin("squeeze", {call.arg(0), axis.values}, of_rank(call, x.dtype(), x.rank() - axis.count));
+}
+
+Meaning define_dynamic_expand_dims(const CallSite& call) {
+  const auto x = operand(call, 0);
+  const Numbers axis = numbers_at(call, 1);
+  const int64_t added = call.integer("num_newaxis");
+  if (axis.count != 1) call.fail(ErrorCode::ShapeMismatch, "axis has {} numbers, 1 is wanted", axis.count);
+  if (axis.known)
+    return make_call("expand_dims", {call.arg(0)}, {{"axis", axis.constants(call, "axis")}, {"num_newaxis", added}});
+  if (added != 1)
+    call.fail(ErrorCode::Unsupported, "num_newaxis is {}; with an axis that is not known only 1 is there", added);
+  return make_builtin("unsqueeze", {call.arg(0), axis.values}, of_rank(call, x.dtype(), x.rank() + 1));
+}
+
+Meaning define_dynamic_one_hot(const CallSite& call) {
+  const Numbers depth = numbers_at(call, 3);
+  if (!depth.known || depth.count != 1)
+    call.fail(ErrorCode::Unsupported, "{} must be a number known at compile time", call.name_of(3));
+  Attrs attrs = call.attrs();
+  attrs["depth"] = depth.constants(call, "depth")[0];
+  return make_call("one_hot", {call.arg(0), call.arg(1), call.arg(2)}, std::move(attrs));
+}
+
+Meaning define_dynamic_reshape(const CallSite& call) {
+  const auto x = operand(call, 0);
+  const Numbers shape = numbers_at(call, 1);
+  if (shape.known) return make_call("reshape", {call.arg(0), make_shape(*shape.known)});
+  return make_builtin("reshape_like", {call.arg(0), shape.values, make_prim(0)}, of_rank(call, x.dtype(), shape.count));
+}
+
+// slice_mode "size": sizes instead of ends; a negative one is all that remains.
+Meaning define_dynamic_slice(const CallSite& call) {
+  const auto x = operand(call, 0);
+  std::vector<Expr> places;
+  for (size_t i = 1; i < 4; ++i) {
+    if (!given(call, i)) continue;
+    require_integer(call, operand(call, i));
+    places.push_back(cast_to(call.arg(i), DType::Int64));
+  }
+  if (places.size() < 2) call.fail(ErrorCode::ArityMismatch, "begin and end are needed");
+  const std::string mode = call.text("slice_mode");
+  if (mode != "end" && mode != "size")
+    call.fail(ErrorCode::InvalidArgument, "slice_mode is \"{}\", possible are \"end\" and \"size\"", mode);
+  if (mode == "size")
+    places[1] = make_call("where", {make_call("less", {places[1], scalar(DType::Int64, 0)}),
+                                    scalar(DType::Int64, INT32_MAX), make_call("add", {places[0], places[1]})});
+  std::vector<Expr> args = {call.arg(0), places[0], places[1], make_none()};
+  if (places.size() > 2) args.push_back(places[2]);
+  return make_builtin("slice", std::move(args), of_rank(call, x.dtype(), x.rank()));
+}
+
+}  // namespace ingot::ops
