@@ -173,7 +173,18 @@ Value Builder::mutable_value(Width width, Value first) {
 }
 
 void Builder::assign(Value target, Value value) {
-  regions_.back().block->push_back(
+  Block& block = *regions_.back().block;
+  auto* last = block.empty() ? nullptr : std::get_if<Instr>(&block.back());
+  // What reads a value that changes is not shared: nobody else knows the result.
+  const auto changes = [&](Value operand) { return function_.values[operand].mutable_; };
+  const bool own = last != nullptr && last->dst == value && last->op != Op::Load && last->op != Op::Call &&
+                   last->lanes == lanes_ && last->width == function_.values[target].width && !changes(value) &&
+                   (changes(last->a) || changes(last->b) || changes(last->c));
+  if (own) {
+    last->dst = target;
+    return;
+  }
+  block.push_back(
       Instr{.op = Op::Move, .width = function_.values[target].width, .lanes = lanes_, .dst = target, .a = value});
 }
 

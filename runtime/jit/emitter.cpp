@@ -294,26 +294,30 @@ Emitter::Xmm Emitter::in_register(Value value, size_t bytes, int spare) {
   if (places_.registers[value] != Places::kNone) return reg(places_.registers[value], bytes);
   const Xmm to = scratch(spare, bytes);
   if (is_constant(value)) {
-    const ValueInfo& info = function_->values[value];
-    if (info.bits == 0) {
-      if (to.getIdx() < 16) vpxor(Xmm(to.getIdx()), Xmm(to.getIdx()), Xmm(to.getIdx()));
-      if (to.getIdx() > 15) vpxord(Xmm(to.getIdx()), Xmm(to.getIdx()), Xmm(to.getIdx()));
-    } else if (broadcasts_) {
-      const uint64_t bits = info.bits;
-      const auto width = static_cast<size_t>(info.width);
-      const auto at = static_cast<int>(pool_offset({reinterpret_cast<const uint8_t*>(&bits), width}));
-      if (info.width == Width::W64) {
-        vpbroadcastq(to, qword[rip + pool_ + at]);
-      } else {
-        vpbroadcastd(to, dword[rip + pool_ + at]);
-      }
-    } else {
-      vmovups(to, pool_word(info.bits, info.width));
-    }
-    return to;
+    load_constant(to, value);
+  } else {
+    vmovups(to, frame_place(value, bytes));
   }
-  vmovups(to, frame_place(value, bytes));
   return to;
+}
+
+void Emitter::load_constant(const Xmm& to, Value value) {
+  const ValueInfo& info = function_->values[value];
+  if (info.bits == 0) {
+    if (to.getIdx() < 16) vpxor(Xmm(to.getIdx()), Xmm(to.getIdx()), Xmm(to.getIdx()));
+    if (to.getIdx() > 15) vpxord(Xmm(to.getIdx()), Xmm(to.getIdx()), Xmm(to.getIdx()));
+  } else if (broadcasts_) {
+    const uint64_t bits = info.bits;
+    const auto width = static_cast<size_t>(info.width);
+    const auto at = static_cast<int>(pool_offset({reinterpret_cast<const uint8_t*>(&bits), width}));
+    if (info.width == Width::W64) {
+      vpbroadcastq(to, qword[rip + pool_ + at]);
+    } else {
+      vpbroadcastd(to, dword[rip + pool_ + at]);
+    }
+  } else {
+    vmovups(to, pool_word(info.bits, info.width));
+  }
 }
 
 Emitter::Xmm Emitter::target(const Instr& instr, size_t bytes) const {
@@ -371,8 +375,11 @@ void Emitter::instruction(const Instr& instr) {
     case Op::Move: {
       const size_t bytes = bytes_of(instr);
       const Xmm to = target(instr);
-      const Xmm from = in_register(instr.a, bytes, 0);
-      if (from.getIdx() != to.getIdx()) move(to, from);
+      if (is_constant(instr.a)) {
+        load_constant(to, instr.a);
+      } else if (const Xmm from = in_register(instr.a, bytes, 0); from.getIdx() != to.getIdx()) {
+        move(to, from);
+      }
       return keep(instr, to);
     }
     case Op::SetSlot:

@@ -54,6 +54,7 @@ class Emitter : protected Xbyak::CodeGenerator {
 
   // The value in a register of `bytes`: its own, or scratch `spare`.
   Xmm in_register(Value value, size_t bytes, int spare);
+  void load_constant(const Xmm& to, Value value);
   // Calls use(operand) with the same, or memory: a constant or a place in the frame.
   template <typename Use>
   void with_operand(Value value, Width width, size_t bytes, int spare, Use use) {
