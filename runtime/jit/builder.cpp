@@ -207,6 +207,11 @@ Value Builder::load(Instr instr, uint16_t least_level) {
   if (instr.tail) level = this->level();
   const Key key = key_of(instr, version(at.buffer));
   if (const Value known = find(key, this->level())) return known;
+  if (at.lane_stride == 0 && lanes_ > 1 && instr.mask == 0) {
+    Key single = key;
+    single.lanes = 1;
+    if (const Value known = find(single, this->level())) return op(Op::Splat, instr.width, known);
+  }
   instr.dst = new_value(instr, level);
   regions_[level].block->push_back(instr);
   regions_[level].known.emplace(key, instr.dst);

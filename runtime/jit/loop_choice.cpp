@@ -173,6 +173,10 @@ std::optional<tir::VectorPlan> plan_of(const NestLoop& loop) {
 
 bool is_series(ExprOp op) { return (op >= ExprOp::Exp && op <= ExprOp::Sigmoid) || op == ExprOp::Gelu; }
 
+bool is_extreme(const tir::Fold& fold, DType dtype) {
+  return (fold.op == ExprOp::Min || fold.op == ExprOp::Max) && is_float(dtype) && dtype_bytes(dtype) < 8;
+}
+
 bool is_independent(const NestLoop& loop) {
   const auto plan = plan_of(loop);
   if (!plan || !plan->folds.empty()) return false;
@@ -228,6 +232,10 @@ std::optional<LaneLoop> choose_lanes(const NestLoop& loop, uint8_t lanes) {
   const bool folds = !result.plan.folds.empty();
   if (operations <= 8 && folds) result.jam = 4;
   if (operations <= 4 && (nested || folds)) result.jam = many_registers ? 8 : 4;
+  for (const NestStmt& stmt : loop.body)
+    if (const auto* store = std::get_if<tir::NestStore>(&stmt.node); store && folds)
+      if (const auto fold = tir::as_fold(*store); fold && is_extreme(*fold, store->value->dtype))
+        result.jam = std::min(result.jam, many_registers ? 4u : 2u);
   if (has_branch(loop.body)) result.jam = 1;
   const int64_t extent = loop.extent.as_const().value_or(INT64_MAX);
   while (result.jam > 1 && extent < static_cast<int64_t>(result.lanes * result.jam)) result.jam /= 2;

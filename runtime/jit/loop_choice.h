@@ -8,6 +8,9 @@ namespace ingot::jit {
 // Functions that cost a dozen instructions or more.
 bool is_series(tir::ExprOp op);
 
+// The least or greatest of floats, of which lanes hold two values in registers: NaN is looked for apart.
+bool is_extreme(const tir::Fold& fold, DType dtype);
+
 // How a loop is run many iterations at once.
 struct LaneLoop {
   tir::VectorPlan plan;

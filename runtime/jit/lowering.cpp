@@ -160,7 +160,24 @@ Value Lowering::combine(const tir::Fold& fold, DType dtype, Value a, Value b) {
   return fold.swapped ? arithmetic_.binary(fold.op, dtype, b, a, 0) : arithmetic_.binary(fold.op, dtype, a, b, 0);
 }
 
+// Where one element is NaN, so is the result; looking for it apart is shorter than letting it through each step.
+void Lowering::accumulate_extreme(Accumulator& accumulator, const tir::Fold& fold) {
+  constexpr auto w = Width::W32;
+  const Value x = expression(*fold.value, active_);
+  const Value twice = b_.op(Op::IAdd, w, x, x);
+  Value mask = active_;
+  if (b_.tail()) mask = both(mask, b_.pure({.op = Op::TailMask}, b_.level()));
+  const auto step = [&](Op op, Value value, Value target) {
+    Value result = b_.op(op, w, value, target);
+    if (mask != 0) result = b_.op(Op::Blend, w, mask, result, target);
+    b_.assign(target, result);
+  };
+  step(fold.op == ExprOp::Max ? Op::FMax : Op::FMin, x, accumulator.values[unit_]);
+  step(Op::UMax, twice, accumulator.magnitudes[unit_]);
+}
+
 void Lowering::accumulate(Accumulator& accumulator, const tir::Fold& fold, DType dtype) {
+  if (!accumulator.magnitudes.empty()) return accumulate_extreme(accumulator, fold);
   const Value target = accumulator.values[unit_];
   const NestExpr& value = *fold.value;
   const bool fuses = accumulator.across_lanes && fold.op == ExprOp::Add && value.op == ExprOp::Mul &&
@@ -416,6 +433,9 @@ void Lowering::lane_loop(const NestLoop& loop, const LaneLoop& how, bool ranged)
     Accumulator accumulator{{}, true};
     for (unsigned i = 0; i < jam_; ++i)
       accumulator.values.push_back(b_.mutable_value(width_of(dtype), neutral(fold.op, dtype)));
+    if (is_extreme(fold, dtype))
+      for (unsigned i = 0; i < jam_; ++i)
+        accumulator.magnitudes.push_back(b_.mutable_value(Width::W32, b_.bits(Width::W32, 0)));
     accumulators_.emplace(store->place.buffer, std::move(accumulator));
   }
 
@@ -454,17 +474,33 @@ void Lowering::lane_loop(const NestLoop& loop, const LaneLoop& how, bool ranged)
   b_.set_lanes(1, false);
 }
 
-void Lowering::finish_fold(const NestStore& store, const tir::Fold& fold, Accumulator& accumulator) {
-  const DType dtype = store.value->dtype;
-  std::vector<Value> parts;
-  for (const Value value : accumulator.values) parts.push_back(b_.current(value));
+Value Lowering::across_lanes(std::vector<Value> parts, Width width, const std::function<Value(Value, Value)>& join) {
+  for (Value& part : parts) part = b_.current(part);
   for (; parts.size() > 1; parts.resize(parts.size() / 2))
-    for (size_t i = 0; i < parts.size() / 2; ++i)
-      parts[i] = combine(fold, dtype, parts[i], parts[i + parts.size() / 2]);
+    for (size_t i = 0; i < parts.size() / 2; ++i) parts[i] = join(parts[i], parts[i + parts.size() / 2]);
   Value total = parts[0];
+  const int element = static_cast<int>(width);
+  for (int bytes = b_.lanes() * element / 2; bytes >= element; bytes /= 2)
+    total = join(total, b_.op(Op::Swap, width, total, 0, 0, static_cast<uint8_t>(bytes)));
+  return total;
+}
+
+void Lowering::finish_fold(const NestStore& store, const tir::Fold& fold, Accumulator& accumulator) {
+  constexpr uint32_t kTwiceInfinity = 0xff000000u;
+  const DType dtype = store.value->dtype;
   const auto width = width_of(dtype);
-  for (int bytes = b_.lanes() * static_cast<int>(width) / 2; bytes >= static_cast<int>(width); bytes /= 2)
-    total = combine(fold, dtype, total, b_.op(Op::Swap, width, total, 0, 0, static_cast<uint8_t>(bytes)));
+  Value total = 0;
+  if (accumulator.magnitudes.empty()) {
+    total = across_lanes(accumulator.values, width, [&](Value a, Value b) { return combine(fold, dtype, a, b); });
+  } else {
+    const auto joined = [&](Op op) { return [this, op](Value a, Value b) { return b_.op(op, Width::W32, a, b); }; };
+    total = across_lanes(accumulator.values, width, joined(fold.op == ExprOp::Max ? Op::FMax : Op::FMin));
+    const Value magnitude = across_lanes(accumulator.magnitudes, width, joined(Op::UMax));
+    b_.set_lanes(1, false);
+    const Value is_nan =
+        b_.op(Op::CmpU, width, b_.bits(width, kTwiceInfinity), magnitude, 0, static_cast<uint8_t>(Compare::Less));
+    total = b_.op(Op::Blend, width, is_nan, b_.f32(std::numeric_limits<float>::quiet_NaN()), total);
+  }
   b_.set_lanes(1, false);
   const NestExpr& self = *store.value->operands[fold.swapped ? 1 : 0];
   total = combine(fold, dtype, load(self, 0), total);

@@ -32,6 +32,8 @@ class Lowering {
   struct Accumulator {
     std::vector<Value> values;  // one for each register of a step
     bool across_lanes;
+    // Of the least and greatest across lanes, which pass over NaN: the greatest of all bits but the sign.
+    std::vector<Value> magnitudes = {};
   };
 
   struct At {
@@ -50,6 +52,8 @@ class Lowering {
   void plain_loop(const tir::NestLoop& loop, bool ranged);
   bool surely_runs(const PrimExpr& extent) const;
   void accumulate(Accumulator& accumulator, const tir::Fold& fold, DType dtype);
+  void accumulate_extreme(Accumulator& accumulator, const tir::Fold& fold);
+  Value across_lanes(std::vector<Value> parts, Width width, const std::function<Value(Value, Value)>& join);
   void finish_fold(const tir::NestStore& store, const tir::Fold& fold, Accumulator& accumulator);
   std::vector<tir::Place> next_row(const tir::NestLoop& rows, const tir::NestLoop& last) const;
   void prefetch(const std::vector<tir::Place>& places);
