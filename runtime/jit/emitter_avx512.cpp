@@ -381,12 +381,14 @@ void EmitterAvx512::lookup(const Instr& instr) {
   } else {
     // The instruction overwrites the index or the first row; no row may be lost before it is read.
     const Zmm first(in_register(instr.b, 64, 2).getIdx()), temp(scratch(kTemp, 64).getIdx());
-    const Zmm& result = to.getIdx() == index.getIdx() || to.getIdx() == first.getIdx() ? to : temp;
-    if (result.getIdx() == temp.getIdx()) vmovaps(temp, index);
     with_operand(instr.c, Width::W32, 64, 0, [&](const auto& second) {
-      result.getIdx() == first.getIdx() ? vpermt2ps(result, index, second) : vpermi2ps(result, first, second);
+      if (to.getIdx() == first.getIdx()) return vpermt2ps(to, index, second);
+      const bool is_second = second.isREG() && second.getIdx() == to.getIdx();
+      const Zmm& result = is_second ? temp : to;
+      if (result.getIdx() != index.getIdx()) vmovaps(result, index);
+      vpermi2ps(result, first, second);
+      if (is_second) vmovaps(to, temp);
     });
-    if (result.getIdx() == temp.getIdx()) vmovaps(to, temp);
   }
   keep(instr, reg(to.getIdx(), bytes_of(instr)));
 }
