@@ -157,6 +157,21 @@ TEST(CompiledFunc, KeepsRowsInTheOutput) {
       }
 }
 
+// NaN wherever an element is greater than 19.8, in steps of several registers, in tails and not at all.
+TEST(CompiledFunc, FindsNaNAmongTheGreatest) {
+  for (const Cpu cpu : machines())
+    for (const int64_t m : {1, 7, 16, 37, 64, 200})
+      for (const std::string fold : {"max", "min"}) {
+        const std::string x = "select(X[i, k] > 19.8f32, (X[i, k] - X[i, k]) / (X[i, k] - X[i, k]), X[i, k])";
+        expect_same(
+            "prim_func @f(X: Buffer[(40, m), float32], out Y: Buffer[(40,), float32]) { for i in 40 parallel { "
+            "alloc S: Buffer[(), float32]; S[] = " +
+                std::string(fold == "max" ? "-inff32" : "inff32") + "; for k in m reduce { S[] = " + fold + "(S[], " +
+                x + "); } Y[i] = select(S[] == S[], S[], 1000f32); } }",
+            {{40, m}, {40}}, {.cpu = cpu});
+      }
+}
+
 TEST(CompiledFunc, TransposesInTilesAndAtTheirBorders) {
   for (const Cpu cpu : machines())
     for (const auto& [n, m] : std::vector<std::pair<int64_t, int64_t>>{{16, 16}, {5, 7}, {33, 50}, {64, 48}, {17, 600}})
