@@ -1,0 +1,98 @@
+// What a new shape costs, and what becomes of one that stays.
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "runtime/kernels/kernel.h"
+#include "runtime/tensor/tensor.h"
+#include "tests/compiler/compiled_text.h"
+#include "vm/interpreter/session.h"
+#include "vm/loader/function_plan.h"
+
+namespace ingot {
+namespace {
+
+const char* const kChain = R"(def @main(%x: Tensor[(n, 32), float32], %w: Tensor[(32, 32), float32]) {
+  softmax(tanh(matmul(%x, %w)) + %x)
+})";
+
+Value tensor_of(std::vector<int64_t> dims) {
+  auto tensor = make_tensor(nullptr, DType::Float32, dims);
+  const size_t count = tensor->bytes / sizeof(float);
+  for (size_t i = 0; i < count; ++i) tensor->elements<float>()[i] = static_cast<float>(i % 11) * 0.125f - 0.5f;
+  return Value(std::move(tensor));
+}
+
+std::vector<float> elements_of(const Value& value) {
+  const auto* tensor = value.get<TensorObject>();
+  return {tensor->elements<float>(), tensor->elements<float>() + tensor->bytes / sizeof(float)};
+}
+
+// Bytes of executable memory that is no file.
+size_t code_bytes() {
+  std::ifstream maps("/proc/self/maps");
+  size_t total = 0;
+  for (std::string line; std::getline(maps, line);) {
+    std::istringstream words(line);
+    std::string range, rights, offset, device, file, path;
+    words >> range >> rights >> offset >> device >> file >> path;
+    EXPECT_FALSE(rights[1] == 'w' && rights[2] == 'x') << line;
+    if (rights[2] != 'x' || !path.empty()) continue;
+    const size_t dash = range.find('-');
+    total += std::stoull(range.substr(dash + 1), nullptr, 16) - std::stoull(range.substr(0, dash), nullptr, 16);
+  }
+  return total;
+}
+
+void expect_close(const std::vector<float>& a, const std::vector<float>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-5f) << i;
+}
+
+TEST(Shapes, ThoseThatStayAreGivenKernelsOfTheirOwn) {
+  const auto executable = loaded_program(parsed_text(kChain));
+  const uint32_t main = *executable->find("main");
+  const auto session = vm::Session::create(executable);
+  const std::vector<Value> args = {tensor_of({20, 32}), tensor_of({32, 32})};
+  const std::vector<int64_t> dims = {20};
+  const std::vector<float> first = elements_of(session->run(main, args));
+  EXPECT_FALSE(executable->plan(main, dims)->settled);
+  for (int i = 0; i < 10; ++i) expect_close(elements_of(session->run(main, args)), first);
+  EXPECT_TRUE(executable->plan(main, dims)->settled);
+  EXPECT_FALSE(executable->plan(main, std::vector<int64_t>{21})->settled);
+}
+
+TEST(Shapes, NewOnesShareTheCode) {
+  const auto executable = loaded_program(parsed_text(kChain));
+  const auto reference = loaded_program(parsed_text(kChain), "", "reference");
+  const auto session = vm::Session::create(executable), slow = vm::Session::create(reference);
+  const auto run = [&](vm::Session& on, int64_t n) {
+    return elements_of(on.run("main", std::vector<Value>{tensor_of({n, 32}), tensor_of({32, 32})}));
+  };
+  run(*session, 5);
+  const size_t before = code_bytes();
+  for (int64_t n = 1; n <= 40; ++n) expect_close(run(*session, n), run(*slow, n));
+  EXPECT_LE(code_bytes(), before + (size_t{64} << 10));
+}
+
+// Far more shapes than plans are kept, of functions whose code needs the dimensions.
+TEST(Shapes, CodeOfManyShapesStaysBounded) {
+  const auto executable = loaded_program(parsed_text("def @main(%x: Tensor[(n, m), float32]) { transpose(%x) * 2f }"));
+  const auto session = vm::Session::create(executable);
+  const auto run = [&](int64_t n) {
+    const Value x = tensor_of({n, 3});
+    const std::vector<float> from = elements_of(x), to = elements_of(session->run("main", std::vector<Value>{x}));
+    for (size_t i = 0; i < from.size(); ++i)
+      ASSERT_EQ(to[i % 3 * static_cast<size_t>(n) + i / 3], 2 * from[i]) << n << ", " << i;
+  };
+  int64_t n = 1;
+  while (n <= 100) run(n++);
+  const size_t full = code_bytes();
+  while (n <= 600) run(n++);
+  EXPECT_LE(code_bytes(), full + (size_t{64} << 10));
+}
+
+}  // namespace
+}  // namespace ingot
