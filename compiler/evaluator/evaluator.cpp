@@ -328,8 +328,30 @@ class Evaluator {
       args.push_back(as<Shape>(arg) != nullptr ? shape(*as<Shape>(arg), env, true) : value(arg, env));
     if (op.name == "call_dps_packed") return call_dps_packed(e, env);
     if (op.name == "call_builtin") return call_builtin(std::get<std::string>(e.attrs.at("name")), args);
-    return apply_operator(
+    Value result = apply_operator(
         e, op, args, [&](const Expr& composite) { return value(composite, env); }, call_builtin);
+    return writes_ ? distinct(std::move(result), args) : result;
+  }
+
+  // Operators give tensors of their own, even where these are what they got.
+  static Value distinct(Value result, std::span<const Value> args) {
+    if (result.kind() == Kind::Tuple) {
+      std::vector<Value> fields;
+      for (const Slot& field : result.get<TupleObject>()->fields())
+        fields.push_back(distinct(Value::copy_of(field), args));
+      return Value(ingot::make_tuple(nullptr, fields));
+    }
+    if (result.kind() != Kind::Tensor || result.get<TensorObject>()->dtype == DType::String) return result;
+    const auto& tensor = *result.get<TensorObject>();
+    const bool given = std::ranges::any_of(args, [&](const Value& arg) { return holds(arg, tensor.data); });
+    return given ? to_value(copy_tensor(nullptr, tensor)) : result;
+  }
+
+  static bool holds(const Value& value, const std::byte* data) {
+    if (value.kind() == Kind::Tensor) return value.get<TensorObject>()->data == data;
+    if (value.kind() != Kind::Tuple) return false;
+    return std::ranges::any_of(value.get<TupleObject>()->fields(),
+                               [&](const Slot& field) { return holds(Value::copy_of(field), data); });
   }
 
   Value call_tir(const Call& e, Environment& env) {
@@ -342,9 +364,14 @@ class Evaluator {
     for (const Slot& field : given.get<TupleObject>()->fields()) inputs.push_back(Value::copy_of(field));
     std::vector<int64_t> scalars;
     if (e.args.size() > 2) {
-      const Value shape = value(e.args[2], env);
-      const auto dims = shape.get<ShapeObject>()->dims();
-      scalars.assign(dims.begin(), dims.end());
+      // Scalars are no dimensions: they may be negative.
+      if (const auto* written = as<Shape>(e.args[2])) {
+        for (const auto& scalar : written->dims) scalars.push_back(dim_value(scalar, env.dims));
+      } else {
+        const Value shape = value(e.args[2], env);
+        const auto dims = shape.get<ShapeObject>()->dims();
+        scalars.assign(dims.begin(), dims.end());
+      }
     }
     std::vector<StructInfo> outputs;
     for (const auto& info : e.info_args) outputs.push_back(concrete(info, env));

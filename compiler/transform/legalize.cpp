@@ -113,9 +113,24 @@ class Legalizer {
       for (const auto& field : tuple->fields) fields.push_back(own(field));
       return typed(std::make_shared<Tuple>(std::move(fields), e->span), e->info);
     }
-    const auto* constant = as<Constant>(e);
-    if (constant == nullptr || constant->data->rank == 0 || constant->data->dtype == DType::String) return e;
-    return composed(ops::make_call("broadcast_to", {e, ops::make_shape(*e->info->dims)}), e->span);
+    return as<Constant>(e) != nullptr ? duplicate(e) : e;
+  }
+
+  // A tensor of its own with the elements of `e`; `e` itself where nobody can write to it.
+  Expr duplicate(const Expr& e) {
+    const StructInfo& info = e->info;
+    if (info->kind != InfoKind::Tensor || info->rank == 0u || info->dtype == DType::String || !info->dims) return e;
+    return composed(ops::make_call("broadcast_to", {e, ops::make_shape(*info->dims)}), e->span);
+  }
+
+  // Operators give tensors of their own, even where these are what they got.
+  Expr distinct(const Expr& e) {
+    if (as<Var>(e) != nullptr) return duplicate(e);
+    const auto* tuple = as<Tuple>(e);
+    if (tuple == nullptr) return e;
+    std::vector<Expr> fields;
+    for (const auto& field : tuple->fields) fields.push_back(leaf(distinct(field), e->span));
+    return typed(std::make_shared<Tuple>(std::move(fields), e->span), e->info);
   }
 
   Expr operation(const Expr& e, const Call& call, const Op& op) {
@@ -157,8 +172,11 @@ class Legalizer {
       return typed(low_level("call_builtin", call.args, std::move(attrs), {result}, call.span), result);
     }
     if (std::holds_alternative<View>(meaning))
-      return typed(low_level("view", {call.args[0]}, {}, {result}, call.span), result);
-    return composed(std::get<Expr>(meaning), call.span);
+      return typed(low_level("view", {writes_ ? leaf(duplicate(call.args[0]), call.span) : call.args[0]}, {}, {result},
+                             call.span),
+                   result);
+    const Expr made = composed(std::get<Expr>(meaning), call.span);
+    return writes_ ? distinct(made) : made;
   }
 
   Expr prim_func(const Call& call, const CallSite& site, const tir::PrimFuncRef& func) {
@@ -170,15 +188,18 @@ class Legalizer {
     return tir_call(name, tensor_args(call), std::move(scalars), outputs, call.info, call.span);
   }
 
-  // The inputs of a prim_func are written out, one by one.
+  // The inputs and the scalars of a prim_func are written out, one by one.
   Expr call_tir(const Expr& e, const Call& call) {
-    if (call.args.size() < 2 || as<Tuple>(call.args[1]) != nullptr) return e;
+    const bool are_scalars_written = call.args.size() < 3 || as<Shape>(call.args[2]) != nullptr;
+    if (call.args.size() < 2 || (as<Tuple>(call.args[1]) != nullptr && are_scalars_written)) return e;
     std::vector<Expr> inputs;
     add_tensors(call.args[1], inputs);
     std::vector<StructInfo> infos;
     for (const auto& input : inputs) infos.push_back(input->info);
     auto args = call.args;
     args[1] = typed(std::make_shared<Tuple>(std::move(inputs), call.span), tuple_info(std::move(infos)));
+    if (!are_scalars_written && args[2]->info->dims)
+      args[2] = typed(std::make_shared<Shape>(*args[2]->info->dims, call.span), args[2]->info);
     return typed(std::make_shared<Call>(call.callee, std::move(args), call.attrs, call.info_args, call.span),
                  call.info);
   }
