@@ -1,6 +1,7 @@
 #include "compiler/onnx/graph_importer.h"
 
 #include <algorithm>
+#include <span>
 #include <stdexcept>
 
 #include "compiler/onnx/conversions.h"
@@ -15,6 +16,8 @@ constexpr int64_t kNewestOpset = 28;
 // Graphs inside of graphs; each is a few expressions deep in the program.
 constexpr size_t kMaxGraphDepth = 200;
 constexpr size_t kMaxFunctionDepth = 100;
+// So many nodes of each operator are named in the report of what is missing.
+constexpr size_t kMaxNamed = 20;
 // Calls of functions, bodies of loops and what follows an if may be converted several times: in all at most so many
 // nodes, and so many times as many as the file has.
 constexpr size_t kMaxNodes = 200'000, kMaxUnfolding = 10;
@@ -37,12 +40,15 @@ GraphImporter::GraphImporter(const onnx::ModelProto& model, std::shared_ptr<cons
   std::map<std::string, std::vector<std::string>> missing;
   find_missing(model.graph().node(), "", missing, 0);
   for (const auto& function : model.functions())
-    find_missing(function.node(), fmt::format("function '{}' ", function.name()), missing, 0);
+    find_missing(function.node(), fmt::format("function '{}'", function.name()), missing, 0);
   most_nodes_ = kMaxNodes + kMaxUnfolding * most_nodes_;
   if (missing.empty()) return;
   std::string text = fmt::format("{} operator{} not supported:", missing.size(), missing.size() == 1 ? " is" : "s are");
-  for (const auto& [op, nodes] : missing)
-    text += fmt::format("\n  {}: node{} {}", op, nodes.size() == 1 ? "" : "s", fmt::join(nodes, ", "));
+  for (const auto& [op, nodes] : missing) {
+    const auto few = std::span(nodes).first(std::min(nodes.size(), kMaxNamed));
+    text += fmt::format("\n  {}: node{} {}", op, nodes.size() == 1 ? "" : "s", fmt::join(few, ", "));
+    if (nodes.size() > few.size()) text += fmt::format(" and {} more", nodes.size() - few.size());
+  }
   fail(ErrorCode::Unsupported, "{}", text);
 }
 
@@ -76,15 +82,17 @@ void GraphImporter::find_missing(const Nodes& nodes, const std::string& where,
     const auto& node = nodes[i];
     ++most_nodes_;
     for (const auto& attribute : node.attribute()) {
-      if (attribute.has_g()) find_missing(attribute.g().node(), describe(node, i) + " ", missing, depth + 1);
-      for (const auto& graph : attribute.graphs())
-        find_missing(graph.node(), describe(node, i) + " ", missing, depth + 1);
+      if (!attribute.has_g() && attribute.graphs().empty()) continue;
+      const std::string inside =
+          fmt::format("{} of {}{}{}", attribute.name(), describe(node, i), where.empty() ? "" : " in ", where);
+      if (attribute.has_g()) find_missing(attribute.g().node(), inside, missing, depth + 1);
+      for (const auto& graph : attribute.graphs()) find_missing(graph.node(), inside, missing, depth + 1);
     }
     if (find_conversion(node.domain(), node.op_type()) != nullptr || is_gradient(node)) continue;
     if (functions_.contains(function_key(node.domain(), node.op_type()))) continue;
     const std::string op = node.domain().empty() ? node.op_type() : node.domain() + "." + node.op_type();
-    missing[op].push_back(where +
-                          (node.name().empty() ? fmt::format("#{}", i) : fmt::format("#{} '{}'", i, node.name())));
+    missing[op].push_back((node.name().empty() ? fmt::format("#{}", i) : fmt::format("#{} '{}'", i, node.name())) +
+                          (where.empty() ? "" : fmt::format(" in {}", where)));
   }
 }
 

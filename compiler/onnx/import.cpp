@@ -65,10 +65,14 @@ ir::Module import_graph(const onnx::ModelProto& model, const ImportOptions& opti
 
 ir::Module import(std::span<const std::byte> bytes, const ImportOptions& options, const std::string& name,
                   const std::string& folder) {
+  std::string where = name;
   try {
-    return import_graph(parse_model(bytes), options, name, folder);
+    const auto model = parse_model(bytes);
+    for (const auto& opset : model.opset_import())
+      if (normal_domain(opset.domain()).empty()) where = fmt::format("{} (opset {})", name, opset.version());
+    return import_graph(model, options, name, folder);
   } catch (Error& error) {
-    error.add_context(name);
+    error.add_context(where);
     throw;
   }
 }

@@ -54,8 +54,14 @@ def errors(folder):
                   then_branch=helper.make_graph([node("Bar", ["x"], ["t"])], "t", [], [value("t")]),
                   else_branch=helper.make_graph([node("Relu", ["x"], ["e"])], "e", [], [value("e")]))],
                  [x, value("c", (), TensorProto.BOOL)], [y])
-    refused("all unsupported operators in one report", folder, both, "error[Unsupported]", "2 operators are not supported",
-            "Foo: node #0 'f'", "Bar: node node #1 (If) #0")
+    refused("all unsupported operators in one report", folder, both, "error[Unsupported]", "m.onnx (opset 17): 2 operators are not supported:",
+            "Foo: node #0 'f'", "Bar: node #0 in then_branch of node #1 (If)")
+    lacking = helper.make_function("mine", "G", ["a"], ["b"], [node("Baz", ["a"], ["b"])], [helper.make_opsetid("", 17)])
+    refused("an unsupported operator in a function", folder,
+            model([node("G", ["x"], ["y"], domain="mine")], [x], [y], functions=[lacking], domains=["mine"]),
+            "1 operator is not supported", "Baz: node #0 in function 'G'")
+    refused("very many of one unsupported operator", folder, model([node("Foo", ["x"], [f"y{i}"]) for i in range(500)], [x], [value("y0")]),
+            "#18, #19 and 480 more")
     refused("a name that nothing defines", folder, model([node("Relu", ["z"], ["y"])], [x], [y]),
             "error[InvalidArgument]", "node #0 (Relu): 'z' is not defined by an input, an initializer or a node")
     refused("a name defined twice", folder, model([node("Relu", ["x"], ["y"]), node("Abs", ["x"], ["y"])], [x], [y]),
@@ -73,6 +79,15 @@ def errors(folder):
     refused("more axes than a tensor has dimensions", folder,
             model([node("Reshape", ["x", "s"], ["y"])], [x, value("s", (2**63 - 1,), TensorProto.INT64)], [value("y", None)]),
             "error[ShapeMismatch]", "node #0 (Reshape)", "at most 64 dimensions")
+    refused("a shape of floats", folder, model([node("Expand", ["x", "s"], ["y"])], [x, value("s")], [value("y", None)]),
+            "error[TypeError]", "node #0 (Expand)", "integers are wanted")
+    refused("a tensor for a sequence", folder, model([node("SequenceAt", ["x", "i"], ["y"])], [x, value("i", (), TensorProto.INT64)], [y]),
+            "error[TypeError]", "node #0 (SequenceAt)", "a sequence is wanted")
+    refused("too large blocks", folder, model([node("DepthToSpace", ["x"], ["y"], blocksize=2**40)], [value("x", (1, 8, 2, 3))], [value("y", None)]),
+            "error[InvalidArgument]", "node #0 (DepthToSpace)", "blocksize")
+    none = model([node("Add", ["e", "o"], ["s"]), node("Add", ["x", "x"], ["y"])], [value("x", ("n",))], [value("s", None), value("y", None)],
+                 [numpy_helper.from_array(np.zeros(0, np.int64), "e"), numpy_helper.from_array(np.ones(1, np.int64), "o")])
+    check("no elements and one", tool(folder, none, "compile")[0] == 0, "it does not compile")
     refused("an opset of the future", folder, model([node("Relu", ["x"], ["y"])], [x], [y], opset=99), "opset 99")
     loops = helper.make_function("mine", "F", ["a"], ["b"], [node("F", ["a"], ["b"], domain="mine")],
                                  [helper.make_opsetid("", 17), helper.make_opsetid("mine", 1)])

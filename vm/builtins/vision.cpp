@@ -131,6 +131,8 @@ Value grid_sample(const Args& args) {
   return Value(std::move(result));
 }
 
+constexpr int64_t kMostSamples = 4096;
+
 // (x [N, C, H, W], regions [R, 4], batch of each, rows, columns, samples, scale, half pixel, maximum)
 Value roi_align(const Args& args) {
   const auto x = args.tensor(0), regions = args.tensor(1);
@@ -145,6 +147,8 @@ Value roi_align(const Args& args) {
   if (regions->dims()[1] != 4 || static_cast<int64_t>(batches.size()) != count || rows < 1 || columns < 1)
     args.fail(ErrorCode::ShapeMismatch, "regions of shape {} with {} batches, {}x{} results",
               shape_text(regions->dims()), batches.size(), rows, columns);
+  if (samples > kMostSamples)
+    args.fail(ErrorCode::InvalidArgument, "{} samples in each direction, {} are the most", samples, kMostSamples);
   const int64_t dims[] = {count, channels, rows, columns};
   auto result = args.make(x->dtype, dims);
   size_t to = 0;
@@ -162,7 +166,7 @@ Value roi_align(const Args& args) {
     const double bin_height = region_height / static_cast<double>(rows),
                  bin_width = region_width / static_cast<double>(columns);
     const auto steps = [&](double bin) {
-      return samples > 0 ? samples : std::clamp<int64_t>(static_cast<int64_t>(std::ceil(bin)), 1, 4096);
+      return samples > 0 ? samples : std::clamp<int64_t>(static_cast<int64_t>(std::ceil(bin)), 1, kMostSamples);
     };
     const int64_t down = steps(bin_height), across = steps(bin_width);
     for (int64_t c = 0; c < channels; ++c) {
