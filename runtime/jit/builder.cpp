@@ -46,6 +46,19 @@ Branch& Builder::open_branch(Value condition) {
   return added;
 }
 
+Branch& Builder::open_rare_branch(Value value, Value limit) {
+  Branch& added = open_branch(value);
+  added.above = limit;
+  added.lanes = lanes_;
+  floor_ = level();
+  return added;
+}
+
+void Builder::close_rare_branch(Branch& branch) {
+  close_branch(branch);
+  floor_ = 0;
+}
+
 void Builder::open_else(Branch& branch) {
   stored_.clear();
   regions_.back() = {&branch.else_block, {}};
@@ -146,7 +159,7 @@ uint16_t Builder::level_of(const Instr& instr, uint16_t least) const {
 
 Value Builder::pure(Instr instr, uint16_t least_level) {
   instr.lanes = lanes_;
-  const uint16_t level = level_of(instr, least_level);
+  const uint16_t level = level_of(instr, std::max(least_level, floor_));
   const bool changes = std::ranges::any_of(std::initializer_list<Value>{instr.a, instr.b, instr.c},
                                            [&](Value value) { return function_.values[value].mutable_; });
   const Key key = key_of(instr, 0);

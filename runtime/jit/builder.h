@@ -19,6 +19,9 @@ class Builder {
   Loop& open_loop(Loop loop);
   void close_loop(Loop& loop);
   Branch& open_branch(Value condition);  // what follows goes into its then_block
+  // The rare branch for registers with a lane above the limit, and its end. What is computed in between stays there.
+  Branch& open_rare_branch(Value value, Value limit);
+  void close_rare_branch(Branch& branch);
   void open_else(Branch& branch);
   void close_branch(Branch& branch);
   // What follows is lowered for `lanes` lanes; `tail`: those of the last, partial step.
@@ -111,6 +114,7 @@ class Builder {
   std::vector<uint32_t> versions_;
   std::vector<Instr> stored_;  // stores of the last buffer that was stored to, in the current region
   uint32_t stamp_ = 0;
+  uint16_t floor_ = 0;   // nothing moves to regions below
   uint8_t table_lanes_;  // of a full register
   uint8_t lanes_ = 1;
   bool tail_ = false;

@@ -81,8 +81,12 @@ void Emitter::block(const Block& items) {
 
 void Emitter::branch(const Branch& branch) {
   Label otherwise, end;
-  lanes_to_eax(branch.condition, 1, false);
-  test(eax, 1);
+  if (branch.above != 0) {
+    any_above(branch);
+  } else {
+    lanes_to_eax(branch.condition, 1, false);
+    test(eax, 1);
+  }
   jz(otherwise, T_NEAR);
   block(branch.then_block);
   if (!branch.else_block.empty()) jmp(end, T_NEAR);

@@ -43,6 +43,8 @@ class Emitter : protected Xbyak::CodeGenerator {
   virtual void set_tail(const Loop& loop) = 0;
   // eax = the lanes that take part: those of the mask `value` (0: all) and, where `tail`, of the tail.
   virtual void lanes_to_eax(Value value, int lanes, bool tail) = 0;
+  // Clears the zero flag where the branch is taken.
+  virtual void any_above(const Branch& branch) = 0;
   virtual void move(const Xmm& to, const Xmm& from) = 0;
 
   size_t bytes_of(const Instr& instr) const { return static_cast<size_t>(instr.width) * instr.lanes; }

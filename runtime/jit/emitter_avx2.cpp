@@ -37,6 +37,14 @@ void EmitterAvx2::lanes_to_eax(Value value, int lanes, bool tail) {
   if (lanes < 8) and_(eax, all);
 }
 
+void EmitterAvx2::any_above(const Branch& branch) {
+  const size_t bytes = size_t{branch.lanes} * 4;
+  const Xmm value = in_register(branch.condition, bytes, 1), mask = scratch(kTemp, bytes);
+  with_operand(branch.above, Width::W32, bytes, 2, [&](const auto& limit) { vcmpps(mask, value, limit, 0x1e); });
+  vmovmskps(eax, mask);
+  test(eax, eax);
+}
+
 Emitter::Xmm EmitterAvx2::mask_of(const Instr& instr) {
   const size_t bytes = static_cast<size_t>(instr.lanes) * 4;
   Xmm mask = reg(kTail, bytes);

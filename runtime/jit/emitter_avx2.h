@@ -18,6 +18,7 @@ class EmitterAvx2 final : public Emitter {
   void store(const Instr& instr, const Xmm& from, const Xbyak::RegExp& at) override;
   void set_tail(const Loop& loop) override;
   void lanes_to_eax(Value value, int lanes, bool tail) override;
+  void any_above(const Branch& branch) override;
   void move(const Xmm& to, const Xmm& from) override { vmovaps(to, from); }
 
   // The lanes of a memory access, as wide as its elements.

@@ -49,6 +49,13 @@ void EmitterAvx512::lanes_to_eax(Value value, int lanes, bool tail) {
   if (tail && lanes < 32) and_(eax, (1 << lanes) - 1);
 }
 
+void EmitterAvx512::any_above(const Branch& branch) {
+  const size_t bytes = size_t{branch.lanes} * 4;
+  const Xmm value = in_register(branch.condition, bytes, 1);
+  with_operand(branch.above, Width::W32, bytes, 2, [&](const auto& limit) { vcmpps(k2, value, limit, 0x1e); });
+  kortestw(k2, k2);
+}
+
 Opmask EmitterAvx512::mask_of(const Instr& instr) {
   if (instr.lanes == 1) return kAll;
   if (instr.mask == 0) return instr.tail ? k1 : kAll;

@@ -30,6 +30,7 @@ class Hoisting {
   static bool takes(const Loop& loop) {
     const bool is_long = loop.ranged || loop.has_extent_slot || loop.extent / loop.step >= kLeastSteps;
     return loop.lanes > 1 && loop.whole_steps && is_long && std::ranges::all_of(loop.body, [](const Item& item) {
+             if (const auto* branch = std::get_if<Branch*>(&item)) return (*branch)->above != 0;
              const auto* instr = std::get_if<Instr>(&item);
              return instr != nullptr && instr->op != Op::Call;
            });
@@ -39,6 +40,7 @@ class Hoisting {
     if (!takes(loop)) return walk(loop.body);
     std::unordered_map<Value, Value> loaded;
     for (Item& item : loop.body) {
+      if (std::holds_alternative<Branch*>(item)) continue;
       auto& instr = std::get<Instr>(item);
       // Where the second operand is a constant, it is known not to be NaN.
       if (instr.op == Op::FMinNan || instr.op == Op::FMaxNan || instr.op == Op::Move) continue;

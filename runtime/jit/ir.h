@@ -157,6 +157,9 @@ struct Loop {
 };
 struct Branch {
   Value condition;  // lane 0
+  // Where set: taken, rarely, for whole registers in which a lane of the condition is greater than this.
+  Value above = 0;
+  uint8_t lanes = 1;
   Block then_block = {}, else_block = {};
 };
 

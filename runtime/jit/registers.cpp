@@ -26,9 +26,14 @@ class Liveness {
       } else {
         const Branch& branch = *std::get<Branch*>(item);
         ++now_;
+        constexpr double kRare = 1.0 / 64;
+        const double share = branch.above != 0 ? kRare : 1;
         use(branch.condition);
+        use(branch.above);
+        weight_ *= share;
         walk(branch.then_block);
         walk(branch.else_block);
+        weight_ /= share;
       }
     }
   }
