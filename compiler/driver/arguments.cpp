@@ -40,7 +40,9 @@ CompileOptions CompileArguments::options() const {
     const size_t colon = shape.rfind(':');
     if (colon == std::string::npos)
       fail(ErrorCode::InvalidArgument, "--shape {}: expected a form like data:1x3x224x224", shape);
-    options.shapes[shape.substr(0, colon)] = parse_dims(std::string_view(shape).substr(colon + 1), shape);
+    const std::string name = shape.substr(0, colon);
+    if (!options.shapes.emplace(name, parse_dims(std::string_view(shape).substr(colon + 1), shape)).second)
+      fail(ErrorCode::InvalidArgument, "--shape {}: {} has a shape already", shape, name);
   }
   return options;
 }

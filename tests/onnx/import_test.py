@@ -155,6 +155,8 @@ def shapes(folder):
           result)
     result = tool(folder, shape, "opt", "--shape", "x:1x2x2")
     check("--shape fixes dimensions", "Tensor[(1, 2, 2), float32]" in result[1], result)
+    result = tool(folder, shape, "compile", "--shape", "x:1x2x2", "--shape", "x:1x3x2")
+    check("--shape twice for one input", result[0] == 1 and "--shape x:1x3x2: x has a shape already" in result[2], result)
     constants = [numpy_helper.from_array(np.array(v, dtype=np.int64), k)
                  for k, v in (("zero", [0]), ("one", [1]), ("two", [2]), ("ones", [1, 1]), ("all", [-1, -1, 3]), ("far", [2**62]))]
     expanded = model([node("Shape", ["x"], ["s"]), node("Split", ["s"], ["n", "m"], axis=0, num_outputs=2),
