@@ -52,13 +52,20 @@ Typed of_beams(GraphBuilder& b, const Typed& cache, const Typed& beams, const Ty
 }  // namespace
 
 Attended masked_attention(const Node& node, const Typed& q, const Typed& k, const Typed& v, size_t mask, size_t bias,
-                          const Typed& before) {
+                          const Typed& before, bool last_sees_all) {
   auto& b = node.builder();
   AttentionOptions options{.scale = attention_scale(node, q)};
   if (node.has(mask)) options.biases.push_back(padding_bias(node, node.input(mask), k, q.dtype()));
   if (node.has(bias)) options.biases.push_back(node.input(bias));
-  if (node.flag("unidirectional"))
-    options.biases.push_back(window_bias(b, q.dim(2), k.dim(2), before, q.dtype(), -1, 0));
+  if (node.flag("unidirectional")) {
+    Typed order = window_bias(b, q.dim(2), k.dim(2), before, q.dtype(), -1, 0);
+    if (last_sees_all) {
+      const Typed last = b.tensor_of({q.dim(2) - 1}, 0);
+      const Typed is_last = b.unsqueeze(b.call("equal", {b.positions(q.dim(2)), last}), 1);
+      order = b.call("where", {is_last, b.scalar(q.dtype(), 0), order});
+    }
+    options.biases.push_back(order);
+  }
   return attend(b, q, k, v, options);
 }
 

@@ -5,9 +5,10 @@
 namespace ingot::onnx_import {
 
 // Attention from heads, with the mask and the bias at these inputs, where they are given. `before`: how many keys come
-// ahead of the first query, an int64 scalar.
+// ahead of the first query, an int64 scalar. `last_sees_all`: unidirectional hides nothing from the last query, as
+// ONNX Runtime has it where keys and queries are of different numbers.
 Attended masked_attention(const Node& node, const Typed& q, const Typed& k, const Typed& v, size_t mask, size_t bias,
-                          const Typed& before);
+                          const Typed& before, bool last_sees_all = false);
 
 // Keys or values of the past, of those up to now, and as the operator gives them back.
 struct Cached {

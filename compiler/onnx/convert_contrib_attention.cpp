@@ -128,7 +128,8 @@ Results multi_head_attention(const Node& node, const HeadInputs& at) {
     keys = appended(b, node.input(at.past_key), k);
     values = appended(b, node.input(at.past_value), v);
   }
-  const Attended all = masked_attention(node, q, keys.used, values.used, at.mask, at.attention_bias, before);
+  const bool crosses = prove_equal(q.dim(2), k.dim(2)) != Proof::Yes;
+  const Attended all = masked_attention(node, q, keys.used, values.used, at.mask, at.attention_bias, before, crosses);
   return {from_heads(b, all.result), keys.present, values.present, all.biased};
 }
 

@@ -200,7 +200,9 @@ def contrib():
     cases.add("mha_bias_mask", mha(["q", "k", "v", "b", "m"]), dict(q=q, k=k, v=v, b=bias, m=mask),
               dict(y=result(hidden(mask[:, None, None] > 0), q + bias[:8], k + bias[8:16], v + bias[16:])))
     cases.add("mha_unidirectional", mha(["q", "k", "v"], unidirectional=1), dict(q=q, k=k, v=v),
-              dict(y=result(seen(np.arange(5) <= np.arange(3)[:, None]))))
+              dict(y=result(seen((np.arange(5) <= np.arange(3)[:, None]) | (np.arange(3)[:, None] == 2)))))
+    newest = random(2, 1, 8)
+    cases.add("mha_unidirectional_newest_query", mha(["q", "k", "v"], unidirectional=1), dict(q=newest, k=k, v=v), dict(y=result(q=newest)))
     cases.add("mha_nothing_seen", mha(["q", "k", "v", "", "m"], mask_filter_value=-50.0),
               dict(q=q, k=k, v=v, m=mask * 0), dict(y=result()))
     packed = np.stack([x.reshape(2, 5, 2, 4) for x in (k, v)], 3)
