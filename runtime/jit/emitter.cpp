@@ -389,6 +389,9 @@ void Emitter::instruction(const Instr& instr) {
     case Op::SetSlot:
       vmovq(slot_address(instr.ref), in_register(instr.a, 16, 0));
       return;
+    case Op::RowSlot:
+      row_slot(instr);
+      return;
     case Op::DimSlot:
       mov(rdx, ptr[frame_ + offsetof(Frame, dims)]);
       mov(rdx, ptr[rdx + instr.index * 8]);
@@ -425,6 +428,31 @@ void Emitter::instruction(const Instr& instr) {
     default:
       return lanes_op(instr);
   }
+}
+
+void Emitter::row_slot(const Instr& instr) {
+  const Loop& rows = *instr.rows;
+  if (instr.imm != 0) {
+    if (rows.ranged) {
+      mov(rax, ptr[frame_ + offsetof(Frame, begin)]);
+    } else {
+      xor_(eax, eax);
+    }
+  } else {
+    load_slot(rax, instr.index);
+    add(rax, 1);
+    if (rows.ranged) {
+      mov(rdx, ptr[frame_ + offsetof(Frame, end)]);
+    } else if (rows.has_extent_slot) {
+      mov(rdx, slot_address(rows.extent_slot));
+    } else {
+      mov(rdx, rows.extent);
+    }
+    sub(rdx, 1);
+    cmp(rax, rdx);
+    cmovg(rax, rdx);
+  }
+  mov(slot_address(instr.ref), rax);
 }
 
 void Emitter::call(const Instr& instr) {

@@ -116,6 +116,7 @@ class Emitter : protected Xbyak::CodeGenerator {
   void branch(const Branch& branch);
   void instruction(const Instr& instr);
   void call(const Instr& instr);
+  void row_slot(const Instr& instr);
   void fma(const Instr& instr);
   void index_expr(const PrimExpr& expr, const IndexExpr& whole, uint32_t depth);
   void index_division(bool quotient);

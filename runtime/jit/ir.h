@@ -97,6 +97,7 @@ enum class Op : uint8_t {
   Call,      // helper `ref` on a and b for the lanes of `mask`
   FaultIf,   // fault imm where a lane of a that takes part is true
   SetSlot,   // slot `ref` = lane 0 of a
+  RowSlot,   // slot `ref` = the row behind that of slot `index`, the last one where there is none; imm: the first row
   DimSlot,   // slot `ref` = dimension `index` of the call
   EvalSlot,  // slot `ref` = the expression `index`
   CheckSlot  // fault unless slot `ref` lies in [0, bounds[index])
@@ -121,21 +122,22 @@ struct Position {
   bool operator==(const Position&) const = default;
 };
 
+struct Loop;
 struct Instr {
   Op op;
   Width width = Width::W32;
   uint8_t lanes = 1;
   uint8_t imm = 0;
-  DType dtype = DType::None;  // of the element in memory
-  bool tail = false;          // only the lanes of the tail take part
-  bool stream = false;        // a store that bypasses the caches
+  DType dtype = DType::None;   // of the element in memory
+  bool tail = false;           // only the lanes of the tail take part
+  bool stream = false;         // a store that bypasses the caches
+  const Loop* rows = nullptr;  // of RowSlot
   Value dst = 0, a = 0, b = 0, c = 0;
   Value mask = 0;      // of memory accesses and calls: the lanes that take part
   uint32_t ref = 0;    // position, slot or helper
   uint32_t index = 0;  // of EvalSlot: the expression; of CheckSlot: the bound
 };
 
-struct Loop;
 struct Branch;
 using Item = std::variant<Instr, Loop*, Branch*>;
 using Block = std::vector<Item>;

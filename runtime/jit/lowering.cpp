@@ -68,7 +68,7 @@ Value Lowering::both(Value a, Value b) {
 
 // Statements.
 
-void Lowering::body(const Statements& list) {
+void Lowering::body(std::span<const NestStmt> list) {
   for (const NestStmt& stmt : list) {
     if (const auto* loop = std::get_if<NestLoop>(&stmt.node)) {
       statement(*loop, false);
@@ -328,6 +328,40 @@ void Lowering::prefetch(const std::vector<Place>& places) {
   unit_ = 0;
 }
 
+// How many statements, the first loop their last one, may run one row ahead: in front of the last loop, which hides
+// that they wait for memory, and for each other. They gather floats of inputs in temporaries that nobody else writes
+// and the last loop does not read. 0: none, or the row has less than three loops.
+size_t Lowering::statements_ahead(const NestLoop& loop) const {
+  const Statements& list = loop.body;
+  const auto is_loop = [](const NestStmt& stmt) { return std::holds_alternative<NestLoop>(stmt.node); };
+  const auto first = std::ranges::find_if(list, is_loop);
+  if (std::ranges::count_if(list, is_loop) < 3 || !is_loop(list.back()) || lane_var_ || !accumulators_.empty())
+    return 0;
+  if (tir::has_inner_loop(std::get<NestLoop>(first->node).body)) return 0;
+  const auto count = static_cast<size_t>(first - list.begin()) + 1;
+  const auto stored_by = [](std::span<const NestStmt> part) {
+    std::unordered_set<tir::BufferId> stored;
+    tir::for_each_place({part.begin(), part.end()}, [&](const Place& place, bool is_store) {
+      if (is_store) stored.insert(place.buffer);
+    });
+    return stored;
+  };
+  const std::span<const NestStmt> all = list, ahead = all.first(count), behind = all.subspan(count);
+  const auto own = stored_by(ahead), others = stored_by(behind);
+  bool fits = std::ranges::all_of(ahead.first(count - 1),
+                                  [](const NestStmt& stmt) { return std::holds_alternative<NestStore>(stmt.node); });
+  for (const tir::BufferId buffer : own) {
+    const bool owned = std::ranges::find(loop.owned, buffer) != loop.owned.end();
+    fits &= owned && !others.contains(buffer) && is_float(nest_.buffers[buffer].dtype);
+  }
+  tir::for_each_place({ahead.begin(), ahead.end()}, [&](const Place& place, bool is_store) {
+    fits &= place.proved && (is_store || own.contains(place.buffer) ||
+                             (!others.contains(place.buffer) && is_float(nest_.buffers[place.buffer].dtype)));
+  });
+  tir::for_each_place({list.back()}, [&](const Place& place, bool) { fits &= !own.contains(place.buffer); });
+  return fits ? count : 0;
+}
+
 // Sums that the loop does not move are held in registers while it runs.
 void Lowering::plain_loop(const NestLoop& loop, bool ranged) {
   Loop code;
@@ -369,12 +403,33 @@ void Lowering::plain_loop(const NestLoop& loop, bool ranged) {
 
   code.slot = b_.new_slot(static_cast<uint16_t>(b_.level() + 1));
   slots_[loop.var.get()] = code.slot;
+  std::vector<Place> next;
   if (!loop.body.empty())
-    if (const auto* last = std::get_if<NestLoop>(&loop.body.back().node); last && !tir::has_inner_loop(last->body))
-      prefetches_[last] = next_row(loop, *last);
+    if (const auto* last = std::get_if<NestLoop>(&loop.body.back().node); last && !tir::has_inner_loop(last->body)) {
+      next = next_row(loop, *last);
+      prefetches_[last] = next;
+    }
+  const std::span<const NestStmt> all = loop.body;
+  const size_t ahead = next.empty() && (ranged || code.extent > 1) ? statements_ahead(loop) : 0;
+  const Slot row = code.slot;
+  const auto run_ahead = [&](const Loop& rows, bool is_first) {
+    const Slot slot = b_.new_slot(b_.level());
+    slots_[loop.var.get()] = slot;
+    const uint8_t first_row = is_first ? 1 : 0;
+    b_.fixed({.op = Op::RowSlot, .imm = first_row, .rows = &rows, .ref = slot, .index = row}, false);
+    body(all.first(ahead));
+    slots_[loop.var.get()] = row;
+  };
+  if (ahead != 0) run_ahead(function_.loops.emplace_back(code), true);
   Loop& opened = b_.open_loop(std::move(code));
   enter(loop.body, !runs);
-  body(loop.body);
+  if (ahead == 0) {
+    body(all);
+  } else {
+    body(all.subspan(ahead, all.size() - ahead - 1));
+    run_ahead(opened, false);
+    body(all.last(1));
+  }
   leave();
   b_.close_loop(opened);
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -43,13 +44,14 @@ class Lowering {
   };
 
   // Statements.
-  void body(const Statements& list);
+  void body(std::span<const tir::NestStmt> list);
   void statement(const tir::NestLoop& loop, bool ranged);
   void statement(const tir::NestLet& let);
   void statement(const tir::NestIf& branch);
   void statement(const tir::NestStore& store);
   void lane_loop(const tir::NestLoop& loop, const LaneLoop& how, bool ranged);
   void plain_loop(const tir::NestLoop& loop, bool ranged);
+  size_t statements_ahead(const tir::NestLoop& loop) const;
   bool surely_runs(const PrimExpr& extent) const;
   void accumulate(Accumulator& accumulator, const tir::Fold& fold, DType dtype);
   void accumulate_extreme(Accumulator& accumulator, const tir::Fold& fold);

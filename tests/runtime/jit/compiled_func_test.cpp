@@ -172,6 +172,32 @@ TEST(CompiledFunc, FindsNaNAmongTheGreatest) {
       }
 }
 
+// More than a second cache holds, so that the first loop of a row runs ahead of the last one of the row before.
+TEST(CompiledFunc, RunsTheFirstLoopOfARowAhead) {
+  const std::string text =
+      "prim_func @f(X: Buffer[(n, m), float32], out Y: Buffer[(n, m), float32]) { for i in n parallel { "
+      "alloc S: Buffer[(), float32]; alloc T: Buffer[(m,), float32]; alloc R: Buffer[(), float32]; "
+      "S[] = -inff32; for k in m reduce { S[] = max(S[], X[i, k]); } "
+      "for j in m { T[j] = (X[i, j] - S[]) * exp(X[i, j] * 0f32); } R[] = 0f32; for k in m reduce { R[] = min(R[], "
+      "T[k]); } "
+      "for j in m { Y[i, j] = T[j] * R[]; } } }";
+  for (const Cpu cpu : machines())
+    for (const auto& [n, m] : std::vector<std::pair<int64_t, int64_t>>{{2, 150'001}, {300, 1000}})
+      for (const int threads : {1, 2}) {
+        const Dims dims = {{n, m}, {n, m}};
+        expect_same(text, dims, {.cpu = cpu, .threads = threads});
+        const auto func = parse(text);
+        const auto compiled = CompiledFunc::compile(func, dims, {}, cpu, threads);
+        const Memory apart(func, dims, 0), shared(func, dims, 0);
+        auto scratch = scratch_of(compiled->scratch_bytes());
+        const ThreadTeam team(threads);
+        std::byte* const both[] = {shared.addresses()[0], shared.addresses()[0]};
+        ASSERT_FALSE(compiled->run(apart.addresses(), {}, aligned(scratch), &team, {}).failed);
+        ASSERT_FALSE(compiled->run(both, {}, aligned(scratch), &team, {}).failed);
+        EXPECT_EQ(std::memcmp(both[0], apart.addresses()[1], static_cast<size_t>(n * m) * sizeof(float)), 0);
+      }
+}
+
 TEST(CompiledFunc, TransposesInTilesAndAtTheirBorders) {
   for (const Cpu cpu : machines())
     for (const auto& [n, m] : std::vector<std::pair<int64_t, int64_t>>{{16, 16}, {5, 7}, {33, 50}, {64, 48}, {17, 600}})
