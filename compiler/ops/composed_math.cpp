@@ -65,12 +65,13 @@ Meaning define_l2_normalize(const CallSite& call) {
 Meaning define_cross_entropy(const CallSite& call) {
   const auto x = operand(call, 0), targets = operand(call, 1);
   require_float(call, x);
-  require_rank(call, x, 2);
-  require_rank(call, targets, 2);
+  if (x.rank() != 1) require_rank(call, x, 2);
+  require_rank(call, targets, x.rank());
   require_same_dtype(call, x, targets);
   const bool logits = call.op().name == "cross_entropy_with_logits";
   const Expr scores = logits ? call.arg(0) : make_call("log", {call.arg(0)});
   const Expr sum = make_call("sum", {make_call("multiply", {scores, call.arg(1)})});
+  if (x.rank() == 1) return make_call("negative", {sum});
   const Expr count = make_call(
       "cast", {make_call("size", {make_call("take", {call.arg(0), scalar(DType::Int64, 0)}, {{"axis", int64_t{1}}})})},
       {{"dtype", x.dtype()}});

@@ -236,6 +236,9 @@ Meaning define_resize(const CallSite& call) {
   if (auto result = in_float(call, method != "nearest_neighbor")) return *std::move(result);
   std::string rounding = call.text("rounding_method");
   const std::string coordinates = call.text("coordinate_transformation_mode");
+  if (coordinates == "tf_crop_and_resize")
+    call.fail(ErrorCode::Unsupported, "coordinate_transformation_mode is \"{}\"; take a part with strided_slice first",
+              coordinates);
   if (rounding.empty()) rounding = coordinates == "align_corners" ? "round_prefer_ceil" : "floor";
   if (rounding == "round") rounding = "round_prefer_floor";
   const std::string options =

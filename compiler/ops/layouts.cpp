@@ -161,11 +161,8 @@ std::optional<Expr> in_plain_layouts(const CallSite& call, std::string_view data
 }
 
 std::optional<Expr> in_out_dtype(const CallSite& call) {
-  if (!call.has_attr("out_dtype")) return std::nullopt;
-  if (const auto found = call.attrs().find("out_dtype"); found != call.attrs().end())
-    if (const auto* text = std::get_if<std::string>(&found->second); text != nullptr && text->empty())
-      return std::nullopt;
-  const DType out = call.dtype_attr("out_dtype");
+  const DType out = dtype_of(call, "out_dtype");
+  if (out == DType::None) return std::nullopt;
   DType wide = out;
   bool differs = false;
   std::vector<size_t> tensors;

@@ -282,9 +282,8 @@ StructInfo infer_group_norm(const CallSite& call) {
   for (size_t i = 1; i < 3; ++i) require_vector(call, x, x.dims()[1], i);
   if (call.op().name == "instance_norm") return x.info;
   const int64_t groups = call.integer("num_groups");
-  const auto channels = x.dims()[1].as_const();
   if (groups < 1) call.fail(ErrorCode::InvalidArgument, "num_groups is {}, it must be 1 or more", groups);
-  if (!channels || *channels % groups != 0)
+  if (prove_equal(floor_mod(x.dims()[1], groups), 0) != Proof::Yes)
     call.fail(ErrorCode::ShapeMismatch, "{} has {} channels, which {} groups do not divide", x.name,
               to_text(x.dims()[1]), groups);
   return x.info;

@@ -131,6 +131,10 @@ std::string dims_text(std::span<const PrimExpr> dims) {
 }
 
 DType dtype_of(const CallSite& call, std::string_view attribute, size_t i) {
+  if (const auto found = call.attrs().find(attribute); found != call.attrs().end())
+    if (const auto* text = std::get_if<std::string>(&found->second);
+        text != nullptr && (text->empty() || *text == "void"))
+      return DType::None;
   if (call.has_attr(attribute)) return call.dtype_attr(attribute);
   if (!call.has(i)) return DType::None;
   if (const auto* dtype = as<DataType>(call.arg(i))) return dtype->value;

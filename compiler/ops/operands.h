@@ -23,8 +23,8 @@ struct Operand {
 Operand operand(const ir::CallSite& call, size_t i);
 // Argument `i`, a tuple of tensors, as its fields; a tensor as the only one.
 std::vector<Operand> operand_list(const ir::CallSite& call, size_t i);
-// All tensor arguments in order, tuples of tensors flattened; arguments and fields of other kinds are left out. These are the
-// inputs of PrimFuncs and kernel calls.
+// All tensor arguments in order, tuples of tensors flattened; arguments and fields of other kinds are left out. These
+// are the inputs of PrimFuncs and kernel calls.
 std::vector<Operand> operands(const ir::CallSite& call);
 
 StructInfo tensor_like(const Operand& x);
@@ -49,7 +49,8 @@ std::vector<int64_t> axes(const ir::CallSite& call, std::string_view name, size_
 PrimExpr product(std::span<const PrimExpr> dims);
 std::string dims_text(std::span<const PrimExpr> dims);
 
-// A dtype given as an attribute, as a string or as a dtype, or as argument `i`. DType::None where it is not there.
+// A dtype given as an attribute, as a string or as a dtype, or as argument `i`. DType::None where it is not there,
+// or is "" or "void".
 DType dtype_of(const ir::CallSite& call, std::string_view attribute, size_t i = SIZE_MAX);
 // Dimensions given by argument `i` (a shape, a tuple of prims, a constant tensor) or by an integer list attribute.
 Dims dims_of(const ir::CallSite& call, std::string_view attribute, size_t i = SIZE_MAX);

@@ -27,9 +27,7 @@ Expr call_with_words(const CallSite& call, const char* name, size_t first) {
   size_t at = 0;
   for (size_t i = first; i < call.size(); ++i) {
     const size_t place = format.find("{}", at);
-    if (place == std::string::npos && !format.empty())
-      call.fail(ErrorCode::ArityMismatch, "the format \"{}\" has fewer places than the {} arguments", format,
-                call.size() - first);
+    if (place == std::string::npos && !format.empty()) break;  // as in Python, what has no place is not shown
     if (!format.empty()) {
       add_words(std::string_view(format).substr(at, place - at));
       at = place + 2;

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "compiler/ops/ops.h"
@@ -116,8 +118,19 @@ std::string Parser::local_name(std::string_view where) {
   return name.text;
 }
 
+namespace {
+
+// Words that stand before "(" as operators do.
+bool is_form(std::string_view name) {
+  constexpr std::string_view kForms[] = {"shape", "prim", "dtype", "null_value", "extern", "match_cast", "Constant"};
+  return std::ranges::find(kForms, name) != std::end(kForms);
+}
+
+}  // namespace
+
 void Parser::bind_local(const std::string& name, const ir::VarRef& var, size_t token) {
-  if (tokens_[token].kind == TokenKind::Local && ops::find(name) != nullptr) beside_operators_.insert(var.get());
+  if (tokens_[token].kind == TokenKind::Local && (is_form(name) || ops::find(name) != nullptr))
+    beside_operators_.insert(var.get());
   vars_.bind(name, var);
 }
 
