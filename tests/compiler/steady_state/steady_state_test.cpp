@@ -150,8 +150,8 @@ size_t requests_of(const std::shared_ptr<const vm::Executable>& executable, cons
     for (const std::vector<Value>& args : arguments) session->recycle(session->run(main, args));
   };
   if (library_ranges == 0) dl_iterate_phdr(find_libraries, nullptr);
-  // Shapes that come by eight times are given kernels of their own.
-  for (int i = 0; i < 8; ++i) round();
+  // With the eighth run a shape has kernels of its own.
+  for (int i = 0; i < 9; ++i) round();
   // The first call of backtrace loads a library.
   std::array<void*, 1> here{};
   backtrace(here.data(), here.size());
