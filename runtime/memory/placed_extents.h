@@ -8,13 +8,9 @@
 #include <span>
 #include <vector>
 
-namespace ingot {
+#include "runtime/memory/planner.h"
 
-// The instants from `first` to `last`, both included.
-struct Life {
-  uint32_t first;
-  uint32_t last;
-};
+namespace ingot {
 
 // Extents that have their place, found by when they live and visited by where they begin.
 //
@@ -53,6 +49,19 @@ class PlacedExtents {
     for (size_t s = front + 1; s <= back; ++s) candidates += slices_[s].starting.size();
     const GapWriter writer(gaps_.data(), size);
     return candidates * kSortingCost < size_ ? free_of_slices(writer, ranks, front, back) : free_of_all(writer, ranks);
+  }
+
+  // The same for several lives.
+  Free free_during(std::span<const Life> lives, size_t size) {
+    if (lives.size() == 1) return free_during(lives[0], size);
+    GapWriter writer(gaps_.data(), size);
+    std::vector<Ranks> ranks;
+    for (const Life& life : lives) ranks.push_back(ranks_of(life));
+    for (const auto& chunk : chunks_)
+      for (size_t i = 0; i < chunk->size; ++i)
+        if (std::ranges::any_of(ranks, [&](Ranks r) { return r.meets({chunk->firsts[i], chunk->lasts[i]}); }))
+          writer.add(chunk->extents[i]);
+    return writer.finish();
   }
 
   // True where nothing that lives at some instant of `life` lies between two places.

@@ -20,10 +20,32 @@ struct Block {
   uint32_t last;
   // The block of a larger interval on which this one may begin; kNone: none.
   uint32_t host = kNone;
+  std::vector<Life> gaps = {};
   size_t offset = 0;
 
   size_t end() const { return offset + size; }
 };
+
+// What is left of a life without its gaps.
+std::vector<Life> lives_of(Life whole, std::span<const Life> gaps) {
+  std::vector<Life> lives;
+  for (const Life& gap : gaps) {
+    lives.push_back({whole.first, gap.first - 1});
+    whole.first = gap.last + 1;
+  }
+  lives.push_back(whole);
+  return lives;
+}
+
+void check_gaps(const Interval& interval) {
+  uint32_t behind = interval.first;
+  for (const Life& gap : interval.gaps) {
+    if (gap.first <= behind || gap.last < gap.first || gap.last >= interval.last)
+      fail(ErrorCode::Internal, "a gap from {} to {} does not lie in an interval from {} to {}", gap.first, gap.last,
+           interval.first, interval.last);
+    behind = gap.last + 1;
+  }
+}
 
 // For each interval the one that may take its memory over: the largest that asks for it and fits; kNone where nobody.
 std::vector<uint32_t> find_heirs(std::span<const Interval> intervals, std::span<const size_t> sizes) {
@@ -56,11 +78,17 @@ size_t find_lower_bound(std::span<const Interval> intervals, std::span<const siz
   for (const uint32_t heir : heirs)
     if (heir != kNone) inherits[heir] = true;
   for (size_t i = 0; i < intervals.size(); ++i) {
-    const auto begin = uint64_t{intervals[i].first} + (inherits[i] ? 1 : 0);
-    const auto end = uint64_t{intervals[i].last} + 1;
-    if (begin >= end) continue;
-    changes.push_back({begin, true, sizes[i]});
-    changes.push_back({end, false, sizes[i]});
+    const auto add = [&](uint64_t begin, uint64_t end) {
+      if (begin >= end) return;
+      changes.push_back({begin, true, sizes[i]});
+      changes.push_back({end, false, sizes[i]});
+    };
+    auto begin = uint64_t{intervals[i].first} + (inherits[i] ? 1 : 0);
+    for (const Life& gap : intervals[i].gaps) {
+      add(begin, gap.first);
+      begin = uint64_t{gap.last} + 1;
+    }
+    add(begin, uint64_t{intervals[i].last} + 1);
   }
   std::sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
     return a.instant != b.instant ? a.instant < b.instant : a.added < b.added;
@@ -77,14 +105,20 @@ size_t find_lower_bound(std::span<const Interval> intervals, std::span<const siz
 // True where `block` may begin where its host begins. At its first instant only the host, whose last it is, lies there.
 template <typename Placed>
 bool fits_on_host(const Block& block, const Block& host, const Placed& placed) {
-  return block.first == block.last ||
-         placed.is_free({block.first + 1, block.last}, host.offset, host.offset + block.size);
+  if (block.first == block.last) return true;
+  for (Life life : lives_of({block.first, block.last}, block.gaps)) {
+    if (life.first == block.first && life.first++ == life.last) continue;
+    if (!placed.is_free(life, host.offset, host.offset + block.size)) return false;
+  }
+  return true;
 }
 
 // The start of the smallest gap that holds `block`; the end of all extents that it meets where there is none.
 template <typename Placed>
 size_t best_fit(const Block& block, Placed& placed) {
-  const auto free = placed.free_during({block.first, block.last}, block.size);
+  const auto free = block.gaps.empty()
+                        ? placed.free_during(Life{block.first, block.last}, block.size)
+                        : placed.free_during(lives_of({block.first, block.last}, block.gaps), block.size);
   size_t best = free.end;
   size_t best_size = SIZE_MAX;
   for (const auto& gap : free.gaps) {
@@ -116,8 +150,12 @@ bool stands_before(Order order, const Block& a, const Block& b) {
   return a.first < b.first;
 }
 
-// Instants at which the lives of one block begin that are asked for: its own, and without what it shares with its host.
-constexpr size_t kStarts = 2;
+// Instants at which the lives of blocks begin that are asked for: their own, and without what they share with hosts.
+size_t count_starts(std::span<const Block> blocks) {
+  size_t count = 2 * blocks.size();
+  for (const Block& block : blocks) count += block.gaps.size();
+  return count;
+}
 
 // Gives all blocks their offsets; the end of the last one.
 template <typename Placed>
@@ -127,12 +165,15 @@ size_t place_with(std::span<Block> blocks, Order by) {
   std::stable_sort(order.begin(), order.end(),
                    [&](uint32_t a, uint32_t b) { return stands_before(by, blocks[a], blocks[b]); });
   std::vector<uint32_t> starts;
-  starts.reserve(kStarts * blocks.size());
+  starts.reserve(count_starts(blocks));
+  size_t lives = blocks.size();
   for (const Block& block : blocks) {
     starts.push_back(block.first);
+    for (const Life& gap : block.gaps) starts.push_back(gap.last + 1);
+    lives += block.gaps.size();
     if (block.host != kNone && block.first < block.last) starts.push_back(block.first + 1);
   }
-  Placed placed(std::move(starts), blocks.size());
+  Placed placed(std::move(starts), lives);
   std::vector<bool> done(blocks.size());
   size_t total = 0;
   for (const uint32_t id : order) {
@@ -140,7 +181,12 @@ size_t place_with(std::span<Block> blocks, Order by) {
     if (block.size == 0) continue;
     const bool on_host = block.host != kNone && done[block.host] && fits_on_host(block, blocks[block.host], placed);
     block.offset = on_host ? blocks[block.host].offset : best_fit(block, placed);
-    placed.insert({block.first, block.last}, block.offset, block.end());
+    if (block.gaps.empty()) {
+      placed.insert({block.first, block.last}, block.offset, block.end());
+    } else {
+      for (const Life& life : lives_of({block.first, block.last}, block.gaps))
+        placed.insert(life, block.offset, block.end());
+    }
     done[id] = true;
     total = std::max(total, block.end());
   }
@@ -150,7 +196,7 @@ size_t place_with(std::span<Block> blocks, Order by) {
 size_t place(std::span<Block> blocks, Order by) {
   size_t sum = 0;
   for (const Block& block : blocks) sum += block.size;
-  const bool small = kStarts * blocks.size() <= INT16_MAX && sum <= UINT32_MAX;
+  const bool small = count_starts(blocks) <= INT16_MAX && sum <= UINT32_MAX;
   return small ? place_with<PlacedExtents<int16_t, uint32_t>>(blocks, by)
                : place_with<PlacedExtents<int32_t, uint64_t>>(blocks, by);
 }
@@ -179,6 +225,7 @@ MemoryPlan plan_memory(std::span<const Interval> intervals, size_t alignment) {
   std::vector<size_t> sizes(intervals.size());
   for (size_t i = 0; i < intervals.size(); ++i) {
     if (intervals[i].first > intervals[i].last) fail(ErrorCode::Internal, "interval {} ends before it begins", i);
+    check_gaps(intervals[i]);
     const auto size = checked_align_up(intervals[i].bytes, alignment);
     const auto sum = size ? checked_add(plan.sum, *size) : std::nullopt;
     if (!sum)
@@ -200,9 +247,10 @@ MemoryPlan plan_memory(std::span<const Interval> intervals, size_t alignment) {
     if (inherits && blocks[host].size == sizes[i] / alignment) {
       block_of[i] = host;
       blocks[host].last = intervals[i].last;
+      blocks[host].gaps.insert(blocks[host].gaps.end(), intervals[i].gaps.begin(), intervals[i].gaps.end());
     } else {
       block_of[i] = static_cast<uint32_t>(blocks.size());
-      blocks.push_back({sizes[i] / alignment, intervals[i].first, intervals[i].last, host});
+      blocks.push_back({sizes[i] / alignment, intervals[i].first, intervals[i].last, host, intervals[i].gaps});
     }
   }
 

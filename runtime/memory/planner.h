@@ -6,7 +6,15 @@
 
 namespace ingot {
 
-// One tensor or scratch area, alive from instant `first` to instant `last`, both included.
+// The instants from `first` to `last`, both included.
+struct Life {
+  uint32_t first;
+  uint32_t last;
+  friend bool operator==(const Life&, const Life&) = default;
+};
+
+// One tensor or scratch area, alive from instant `first` to instant `last`, both included, but for the gaps: in order,
+// apart from each other, and neither at the first nor at the last instant.
 struct Interval {
   size_t bytes;
   uint32_t first;
@@ -14,6 +22,7 @@ struct Interval {
   // May lie exactly on the memory of this earlier interval, whose last instant is this one's first (an operation that
   // works in place); -1: none.
   int32_t in_place_of = -1;
+  std::vector<Life> gaps = {};
 };
 
 struct MemoryPlan {

@@ -232,7 +232,7 @@ class Planner {
     for (uint32_t i = 0; i < facts_.sites.size(); ++i) {
       if (!is_laid_out(i)) continue;
       interval_of[i] = static_cast<uint32_t>(intervals.size());
-      intervals.push_back({extent_of(i).bytes, facts_.sites[i].first, facts_.sites[i].last});
+      intervals.push_back({extent_of(i).bytes, facts_.sites[i].first, facts_.sites[i].last, -1, facts_.sites[i].gaps});
     }
     std::vector<uint32_t> scratch_of(facts_.kernels.size(), kNoInterval);
     for (size_t k = 0; k < facts_.kernels.size(); ++k) {

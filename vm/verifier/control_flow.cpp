@@ -37,6 +37,7 @@ class Analysis {
         fail(ErrorCode::CorruptFile, "a source span names unit {}, where no instruction begins", span.unit);
     check_targets();
     check_loops();
+    find_arms();
     return std::move(flow_);
   }
 
@@ -215,6 +216,41 @@ class Analysis {
       if (flow_.plan_unit && *flow_.plan_unit > loop.header && *flow_.plan_unit < loop.end)
         fail(ErrorCode::CorruptFile, "unit {} (plan): stands in the loop at unit {}", *flow_.plan_unit, loop.header);
     }
+  }
+
+  // The jumps come in order of their places.
+  void find_arms() {
+    size_t steps_left = size_t{1} << 22;
+    std::vector<Jump> by_target = jumps_;
+    std::ranges::stable_sort(by_target, {}, &Jump::to);
+    for (const Jump& jump : jumps_) {
+      if (static_cast<Opcode>(function_.code[jump.from]) == Opcode::Jump || jump.to <= jump.from) continue;
+      uint32_t end = jump.to - 1;
+      while (!begins_[end] && steps_left > 0) --end, --steps_left;
+      if (end <= jump.from) continue;
+      const ControlFlow::Arm arm{jump.from, end, resume_of(end)};
+      if (arm.resume <= jump.to) continue;
+      const auto inside = [&](uint32_t unit) { return unit > arm.branch && unit <= arm.end; };
+      bool closed = true;
+      for (auto each = std::ranges::upper_bound(jumps_, arm.branch, {}, &Jump::from);
+           closed && each != jumps_.end() && each->from <= arm.end && steps_left > 0; ++each, --steps_left)
+        closed = inside(each->to) || each->to >= arm.resume;
+      for (auto each = std::ranges::upper_bound(by_target, arm.branch, {}, &Jump::to);
+           closed && each != by_target.end() && each->to <= arm.end && steps_left > 0; ++each, --steps_left)
+        closed = inside(each->from);
+      if (steps_left == 0) return;
+      if (closed) flow_.arms.push_back(arm);
+    }
+  }
+
+  // Where the function goes on behind the last instruction of an arm; 0: not somewhere else.
+  uint32_t resume_of(uint32_t unit) const {
+    const auto opcode = static_cast<Opcode>(function_.code[unit]);
+    const bool leaves = opcode == Opcode::Return || opcode == Opcode::TailCall || opcode == Opcode::TailCallValue ||
+                        opcode == Opcode::Fail;
+    if (leaves) return UINT32_MAX;
+    if (opcode != Opcode::Jump) return 0;
+    return std::ranges::lower_bound(jumps_, unit, {}, &Jump::from)->to;
   }
 
   const Program& program_;

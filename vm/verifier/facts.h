@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/memory/planner.h"
 #include "vm/isa/isa.h"
 #include "vm/verifier/value_class.h"
 
@@ -37,6 +38,9 @@ struct AllocSite {
   // one register have one range; views have that of their base.
   uint32_t first = UINT32_MAX;
   uint32_t last = 0;
+  // Between them, units from and to which they are not needed either: sides of branches that do not touch them, or not
+  // any more. In order, apart from each other, not at `first` or `last`.
+  std::vector<Life> gaps = {};
 };
 
 // A call_kernel that can be reached. Classes of all operands are checked: Tensor or Scalar, of known dtype.

@@ -41,7 +41,7 @@ FunctionVerifier::FunctionVerifier(const Program& program, const ProgramFacts& f
 
 FunctionFacts FunctionVerifier::verify() {
   walk();
-  ranges_.finish(flow_.loops, facts_.sites);
+  ranges_.finish(flow_, facts_.sites);
   return std::move(facts_);
 }
 

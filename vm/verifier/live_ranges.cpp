@@ -63,12 +63,61 @@ uint32_t LiveRanges::settle(uint32_t site) {
 }
 
 void LiveRanges::touch(uint32_t site, uint32_t unit) {
-  Range& range = ranges_[find(settle(site))];
+  const uint32_t touched = find(settle(site));
+  touches_.push_back({touched, unit});
+  Range& range = ranges_[touched];
   range.first = std::min(range.first, unit);
   range.last = std::max(range.last, unit);
 }
 
-void LiveRanges::finish(std::span<const ControlFlow::Loop> loops, std::span<AllocSite> sites) {
+// Of each range and each arm that it reaches beyond, but not beyond the other side: a gap behind its last touch in the
+// arm.
+void LiveRanges::find_gaps(const ControlFlow& flow, std::span<AllocSite> sites) {
+  // Touches by range, still in order.
+  std::vector<uint32_t> begin(sites.size() + 1), units(touches_.size());
+  for (const Touch& touch : touches_) ++begin[find(touch.site) + 1];
+  for (size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
+  std::vector<uint32_t> next(begin.begin(), begin.end() - 1);
+  for (const Touch& touch : touches_) units[next[find(touch.site)]++] = touch.unit;
+
+  size_t steps_left = size_t{1} << 22;
+  for (uint32_t site = 0; site < sites.size(); ++site) {
+    AllocSite& at = sites[site];
+    if (find(site) != site) {
+      at.gaps = sites[find(site)].gaps;
+      continue;
+    }
+    if (at.first > at.last) continue;
+    const std::span<const uint32_t> own(units.data() + begin[site], begin[site + 1] - begin[site]);
+    for (const ControlFlow::Arm& arm : flow.arms) {
+      if (arm.branch >= at.last || steps_left == 0) break;
+      --steps_left;
+      if (at.first > arm.end || at.last <= arm.end || at.last >= arm.resume) continue;
+      const auto behind = std::ranges::upper_bound(own, arm.end);
+      uint32_t last = std::max(arm.branch, at.first);
+      if (behind != own.begin()) last = std::max(last, *(behind - 1));
+      // Loops in the arm that touch it keep it.
+      for (const ControlFlow::Loop& loop : flow.loops) {
+        if (loop.header > last || steps_left == 0) break;
+        --steps_left;
+        if (loop.header > arm.branch && loop.header > ranges_[site].allocated && loop.end >= last &&
+            loop.end <= arm.end)
+          last = loop.end;
+      }
+      if (steps_left == 0) break;
+      const Life gap{last + 1, arm.end};
+      if (gap.first > gap.last) continue;
+      if (!at.gaps.empty() && gap.first <= at.gaps.back().last + 1) {
+        at.gaps.back().last = std::max(at.gaps.back().last, gap.last);
+      } else {
+        at.gaps.push_back(gap);
+      }
+    }
+  }
+}
+
+void LiveRanges::finish(const ControlFlow& flow, std::span<AllocSite> sites) {
+  const std::span<const ControlFlow::Loop> loops = flow.loops;
   // Loops are disjoint or nested: those around a unit form a chain, along which `parent` leads outwards.
   std::vector<size_t> parent(loops.size(), SIZE_MAX);
   std::vector<size_t> around;
@@ -92,6 +141,7 @@ void LiveRanges::finish(std::span<const ControlFlow::Loop> loops, std::span<Allo
       loop = parent[loop];
     }
   }
+  if (!flow.arms.empty()) find_gaps(flow, sites);
 }
 
 }  // namespace ingot::vm

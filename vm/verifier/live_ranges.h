@@ -19,8 +19,9 @@ class LiveRanges {
   uint32_t meet(uint32_t a, uint32_t b);
   bool same(uint32_t a, uint32_t b) { return find(settle(a)) == find(settle(b)); }
   void touch(uint32_t site, uint32_t unit);
-  // Writes the ranges into the sites: what was allocated before a loop and is touched in it lives through all of it.
-  void finish(std::span<const ControlFlow::Loop> loops, std::span<AllocSite> sites);
+  // Writes the ranges into the sites: what was allocated before a loop and is touched in it lives through all of it,
+  // and what one side of a branch does not touch, or not any more, has a gap there where only the other side does.
+  void finish(const ControlFlow& flow, std::span<AllocSite> sites);
 
  private:
   struct Range {
@@ -36,7 +37,13 @@ class LiveRanges {
   };
   uint32_t find(uint32_t site);
   uint32_t settle(uint32_t site);
+  void find_gaps(const ControlFlow& flow, std::span<AllocSite> sites);
 
+  struct Touch {
+    uint32_t site;
+    uint32_t unit;
+  };
+  std::vector<Touch> touches_;  // in order of units
   std::vector<Meeting> meetings_;
   std::vector<uint32_t> parents_;
   std::vector<Range> ranges_;  // of the representatives

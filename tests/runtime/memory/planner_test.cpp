@@ -18,6 +18,18 @@ constexpr size_t kAlignment = 64;
 
 size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
+bool is_alive(const Interval& interval, uint32_t at) {
+  return interval.first <= at && at <= interval.last &&
+         std::ranges::none_of(interval.gaps, [&](const Life& gap) { return gap.first <= at && at <= gap.last; });
+}
+
+bool are_together(const Interval& a, const Interval& b) {
+  if (a.gaps.empty() && b.gaps.empty()) return a.first <= b.last && b.first <= a.last;
+  for (uint32_t at = std::max(a.first, b.first); at <= std::min(a.last, b.last); ++at)
+    if (is_alive(a, at) && is_alive(b, at)) return true;
+  return false;
+}
+
 // Every promise of the header, checked the slow way.
 void check_plan(const std::vector<Interval>& intervals, const MemoryPlan& plan) {
   ASSERT_EQ(plan.offsets.size(), intervals.size());
@@ -30,7 +42,7 @@ void check_plan(const std::vector<Interval>& intervals, const MemoryPlan& plan) 
     if (a.bytes > 0) end = std::max(end, plan.offsets[i] + aligned(a.bytes));
     for (size_t j = 0; j < i; ++j) {
       const Interval& b = intervals[j];
-      const bool together = a.first <= b.last && b.first <= a.last;
+      const bool together = are_together(a, b);
       const bool apart = plan.offsets[i] + a.bytes <= plan.offsets[j] || plan.offsets[j] + b.bytes <= plan.offsets[i];
       const bool in_place =
           a.in_place_of == static_cast<int32_t>(j) && plan.offsets[i] == plan.offsets[j] && a.bytes <= aligned(b.bytes);
@@ -182,6 +194,34 @@ RC_GTEST_PROP(Planner, KeepsItsPromises, (unsigned seed)) {
   const auto instants = *rc::gen::inRange<uint32_t>(1, 40);
   const auto longest = *rc::gen::inRange<uint32_t>(1, 20);
   const auto intervals = random_intervals(count, instants, longest, seed);
+  check_plan(intervals, plan_memory(intervals, kAlignment));
+  RC_ASSERT(!testing::Test::HasFailure());
+}
+
+TEST(Planner, OthersLieInGaps) {
+  // The first one is not needed from 2 to 5.
+  std::vector<Interval> intervals = {{1000, 0, 9, -1, {{2, 5}}}, {1000, 2, 5}};
+  const MemoryPlan plan = plan_memory(intervals, kAlignment);
+  check_plan(intervals, plan);
+  EXPECT_EQ(plan.total, aligned(1000));
+  EXPECT_EQ(plan.lower_bound, aligned(1000));
+  intervals[1].last = 6;
+  EXPECT_EQ(plan_memory(intervals, kAlignment).total, 2 * aligned(1000));
+  intervals[0].gaps = {{0, 3}};
+  EXPECT_THROW(plan_memory(intervals, kAlignment), Error);
+}
+
+RC_GTEST_PROP(Planner, KeepsItsPromisesWithGaps, (unsigned seed)) {
+  const auto count = *rc::gen::inRange<size_t>(0, 60);
+  auto intervals = random_intervals(count, 40, 30, seed);
+  std::mt19937 random(seed);
+  for (Interval& interval : intervals)
+    for (uint32_t at = interval.first + 1; at < interval.last; ++at) {
+      const uint32_t end = at + static_cast<uint32_t>(random() % 6);
+      if (random() % 3 != 0 || end >= interval.last) continue;
+      interval.gaps.push_back({at, end});
+      at = end + 1;
+    }
   check_plan(intervals, plan_memory(intervals, kAlignment));
   RC_ASSERT(!testing::Test::HasFailure());
 }
