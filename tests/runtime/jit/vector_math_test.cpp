@@ -137,18 +137,26 @@ void sweep(const Function& function, uint64_t first, uint64_t last, uint64_t str
   }
 }
 
-// Every float in `INGOT_SOAK=1`, on two threads, else one of some thousand.
+// Every float in `INGOT_SOAK=1`, on two threads, or those of INGOT_FLOATS=FIRST:LAST by their bits; else one of some
+// thousand.
 TEST_P(VectorMath, IsWithinFourUlp) {
   constexpr uint64_t kAll = uint64_t{1} << 32;
-  std::vector<Worst> lower, upper;
-  if (std::getenv("INGOT_SOAK") != nullptr) {
-    std::thread half([&] { sweep(GetParam(), 0, kAll / 2, 1, lower); });
-    sweep(GetParam(), kAll / 2, kAll, 1, upper);
-    half.join();
-  } else {
-    sweep(GetParam(), 0, kAll, 40009, lower);
-    upper = lower;
+  uint64_t first = 0, last = kAll, stride = 40009;
+  if (const char* asked = std::getenv("INGOT_FLOATS"); asked != nullptr) {
+    char* end = nullptr;
+    first = std::strtoull(asked, &end, 0);
+    if (*end == ':') last = std::strtoull(end + 1, nullptr, 0);
+    stride = 1;
+  } else if (std::getenv("INGOT_SOAK") != nullptr) {
+    stride = 1;
   }
+  const uint64_t middle = first + (last - first) / 2;
+  std::vector<Worst> lower, upper;
+  std::thread half([&] { sweep(GetParam(), first, middle, stride, lower); });
+  sweep(GetParam(), middle, last, stride, upper);
+  half.join();
+  ASSERT_EQ(lower.size(), machines().size());
+  ASSERT_EQ(upper.size(), machines().size());
   for (size_t m = 0; m < lower.size(); ++m) {
     lower[m].add(upper[m].x, upper[m].distance);
     EXPECT_LE(lower[m].distance, 4) << cpu_name(machines()[m]) << " at " << lower[m].x;
