@@ -40,6 +40,10 @@ class Emitter : protected Xbyak::CodeGenerator {
   virtual void special(const Instr& instr) = 0;
   virtual void load(const Instr& instr, const Xmm& to, const Xbyak::RegExp& at) = 0;
   virtual void store(const Instr& instr, const Xmm& from, const Xbyak::RegExp& at) = 0;
+  // Raw 4-byte elements become values.
+  virtual void convert_loaded(DType dtype, const Xmm& to) = 0;
+  // One element, in lane 0.
+  void load_scalar(DType dtype, const Xmm& to, const Xbyak::RegExp& at);
   virtual void set_tail(const Loop& loop) = 0;
   // eax = the lanes that take part: those of the mask `value` (0: all) and, where `tail`, of the tail.
   virtual void lanes_to_eax(Value value, int lanes, bool tail) = 0;

@@ -90,25 +90,6 @@ Emitter::Xmm EmitterAvx2::converted(DType dtype, const Xmm& from) {
   return to;
 }
 
-void EmitterAvx2::load_scalar(DType dtype, const Xmm& to, const RegExp& at) {
-  const Xmm x = xmm_of(to);
-  switch (dtype_bytes(dtype)) {
-    case 8:
-      vmovsd(x, qword[at]);
-      return;
-    case 4:
-      vmovss(x, dword[at]);
-      return;
-    case 2:
-      dtype == DType::Int16 ? movsx(eax, word[at]) : movzx(eax, word[at]);
-      break;
-    default:
-      dtype == DType::Int8 ? movsx(eax, byte[at]) : movzx(eax, byte[at]);
-  }
-  vmovd(x, eax);
-  convert_loaded(dtype, x);
-}
-
 void EmitterAvx2::load_vector(const Instr& instr, const Xmm& to, const RegExp& at) {
   const size_t size = dtype_bytes(instr.dtype);
   if (instr.tail || instr.mask != 0) {

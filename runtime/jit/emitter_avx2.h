@@ -23,14 +23,13 @@ class EmitterAvx2 final : public Emitter {
 
   // The lanes of a memory access, as wide as its elements.
   Xmm mask_of(const Instr& instr);
-  void load_scalar(DType dtype, const Xmm& to, const Xbyak::RegExp& at);
   void load_vector(const Instr& instr, const Xmm& to, const Xbyak::RegExp& at);
   void load_lanes(const Instr& instr, const Xmm& to, const Xbyak::RegExp& at);
   void store_scalar(DType dtype, const Xmm& from, const Xbyak::RegExp& at);
   void store_vector(const Instr& instr, const Xmm& from, const Xbyak::RegExp& at);
   void store_lanes(const Instr& instr, const Xmm& from, const Xbyak::RegExp& at);
   // Raw 4-byte elements become values.
-  void convert_loaded(DType dtype, const Xmm& to);
+  void convert_loaded(DType dtype, const Xmm& to) override;
   // A value becomes raw 4-byte elements, in a register of scratch.
   Xmm converted(DType dtype, const Xmm& from);
   void compare(const Instr& instr);

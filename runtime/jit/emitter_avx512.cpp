@@ -82,25 +82,6 @@ void EmitterAvx512::convert_loaded(DType dtype, const Xmm& to) {
   }
 }
 
-void EmitterAvx512::load_scalar(DType dtype, const Xmm& to, const RegExp& at) {
-  const Xmm x = xmm_of(to);
-  switch (dtype_bytes(dtype)) {
-    case 8:
-      vmovsd(x, qword[at]);
-      return;
-    case 4:
-      vmovss(x, dword[at]);
-      return;
-    case 2:
-      dtype == DType::Int16 ? movsx(eax, word[at]) : movzx(eax, word[at]);
-      break;
-    default:
-      dtype == DType::Int8 ? movsx(eax, byte[at]) : movzx(eax, byte[at]);
-  }
-  vmovd(x, eax);
-  convert_loaded(dtype, x);
-}
-
 void EmitterAvx512::load_vector(DType dtype, const Xmm& to, const RegExp& at, const Opmask& mask) {
   const auto with_mask = [&](auto emit_load) {
     if (is_all(mask)) {

@@ -21,13 +21,11 @@ class EmitterAvx512 final : public Emitter {
 
   // The lanes of a memory access; k0 stands for all.
   Xbyak::Opmask mask_of(const Instr& instr);
-  void mask_to(const Xbyak::Opmask& to, const Xmm& from) { vpmovd2m(to, from); }
-  void load_scalar(DType dtype, const Xmm& to, const Xbyak::RegExp& at);
   void load_vector(DType dtype, const Xmm& to, const Xbyak::RegExp& at, const Xbyak::Opmask& mask);
   void load_gathered(const Instr& instr, const Xmm& to, const Xbyak::RegExp& at);
   void store_scalar(DType dtype, const Xmm& from, const Xbyak::RegExp& at);
   // Raw 4-byte elements become values.
-  void convert_loaded(DType dtype, const Xmm& to);
+  void convert_loaded(DType dtype, const Xmm& to) override;
   void compare(const Instr& instr);
   void min_max_nan(const Instr& instr);
   void tile(const Instr& instr);

@@ -5,6 +5,25 @@ namespace ingot::jit {
 
 using namespace Xbyak;
 
+void Emitter::load_scalar(DType dtype, const Xmm& to, const RegExp& at) {
+  const Xmm x(to.getIdx());
+  switch (dtype_bytes(dtype)) {
+    case 8:
+      vmovsd(x, qword[at]);
+      return;
+    case 4:
+      vmovss(x, dword[at]);
+      return;
+    case 2:
+      dtype == DType::Int16 ? movsx(eax, word[at]) : movzx(eax, word[at]);
+      break;
+    default:
+      dtype == DType::Int8 ? movsx(eax, byte[at]) : movzx(eax, byte[at]);
+  }
+  vmovd(x, eax);
+  convert_loaded(dtype, x);
+}
+
 void Emitter::lanes_from_memory(const Instr& instr, const RegExp& at, bool by_index) {
   const auto size = static_cast<int>(dtype_bytes(instr.dtype));
   const int64_t stride = by_index ? 0 : position(instr).lane_stride;
