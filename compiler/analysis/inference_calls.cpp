@@ -104,8 +104,9 @@ std::string Inference::shown_name(const std::string& global) const {
   const auto found = globals_.find(global);
   const auto& function = found == globals_.end() ? nullptr : found->second.definition.function;
   const auto attr = function == nullptr ? Attrs::const_iterator{} : function->attrs.find(kStandsFor);
-  if (function == nullptr || attr == function->attrs.end()) return global;
-  return std::get<std::string>(attr->second);
+  const auto* name =
+      function == nullptr || attr == function->attrs.end() ? nullptr : std::get_if<std::string>(&attr->second);
+  return name == nullptr ? global : *name;
 }
 
 Expr Inference::call_function(const Call& e, Expr callee, std::vector<Expr> args) {

@@ -6,6 +6,7 @@
 
 #include "compiler/analysis/call_graph.h"
 #include "compiler/analysis/well_formed_info.h"
+#include "compiler/ir/op.h"
 #include "compiler/ir/visitor.h"
 
 namespace ingot::analysis {
@@ -69,6 +70,9 @@ class Checker {
       const auto found = f.attrs.find(name);
       return found != f.attrs.end() && found->second == AttrValue(true);
     };
+    if (f.attrs.contains(kCaptures))
+      diagnostics_.error(ErrorCode::TypeError, f.span, fmt::format("{} is an attribute of lifted functions", kCaptures),
+                         "leave it out");
     if (!f.pure && (pure_forced("force_pure") || pure_forced("relax.force_pure")))
       rule(21, f.span, "a function with force_pure must be pure", "leave out 'impure'");
     for (const auto& type_param : f.type_params) infos_.bind(type_param.var);
@@ -153,7 +157,14 @@ class Checker {
   }
 
   void call(const Call& call) {
-    if (call.callee->kind != ExprKind::Op) expr(call.callee);
+    if (const auto* op = as<OpExpr>(call.callee)) {
+      const auto name = op->op->name;
+      if ((name == "call_kernel" && call.kernel == nullptr) || name == "view" || name == "make_closure")
+        diagnostics_.error(ErrorCode::TypeError, here_, fmt::format("{} is what passes make of other operators", name),
+                           "write the operator, or the function, that is meant");
+    } else {
+      expr(call.callee);
+    }
     if (dataflow_) recursion(call);
     for (const Expr& arg : call.args) expr(arg);
     for (const StructInfo& info : call.info_args) infos_.check(info, here_, AnnotationOf::Value);

@@ -27,7 +27,7 @@ Value last_argument(const PackedArgs& args, size_t count, std::string_view funct
 
 Value call_builtin(std::string_view name, std::span<const Value> args) {
   const auto builtin = vm::find_builtin(name);
-  if (!builtin) fail(ErrorCode::Unsupported, "the evaluator has no builtin {}", name);
+  if (!builtin) fail(ErrorCode::TypeError, "call_builtin: there is no builtin {}", name);
   std::vector<Slot> slots;
   for (const Value& arg : args) slots.push_back(arg.slot());
   return vm::builtins::call(*builtin, nullptr, slots);

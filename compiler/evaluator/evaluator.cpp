@@ -220,7 +220,9 @@ class Evaluator {
         return value(condition.slot().as<uint8_t>() != 0 ? branch.then_branch : branch.else_branch, env, tail);
       }
       case ExprKind::ExternFunc:
-        return packed_func(*as<ExternFunc>(e));
+        if (Value function = packed_func(*as<ExternFunc>(e)); as<ExternFunc>(e)->writes.empty()) return function;
+        fail(ErrorCode::Unsupported, "{} writes its arguments and can only be called by its name",
+             as<ExternFunc>(e)->name);
       case ExprKind::Call:
         return call(*as<Call>(e), env, tail);
       case ExprKind::Shape:
@@ -293,12 +295,17 @@ class Evaluator {
     if (const auto* op = as<OpExpr>(e.callee)) return call_operator(e, *op->op, env);
     if (const auto* global = as<GlobalVar>(e.callee))
       return enter_now_or_later(global_activation(global->name, values(e.args, env)), tail);
-    const Value callee = value(e.callee, env);
+    const Value callee = callee_value(e.callee, env);
     std::vector<Value> args = values(e.args, env);
     if (callee.kind() != Kind::PackedFunc) return enter_now_or_later(closure_activation(callee, std::move(args)), tail);
     Value result = call_value(callee, std::move(args));
     check_claim(result, e, env);
     return result;
+  }
+
+  Value callee_value(const Expr& e, Environment& env) {
+    const auto* packed = as<ExternFunc>(e);
+    return packed != nullptr ? packed_func(*packed) : value(e, env);
   }
 
   Value enter_now_or_later(Activation next, bool tail) {
@@ -318,7 +325,7 @@ class Evaluator {
   Value call_operator(const Call& e, const Op& op, Environment& env) {
     if (op.name == "call_tir") return call_tir(e, env);
     if (op.name == "call_packed" || op.name == "call_pure_packed") {
-      const Value callee = value(e.args.at(0), env);
+      const Value callee = callee_value(e.args.at(0), env);
       Value result = call_value(callee, values(std::span(e.args).subspan(1), env));
       check_claim(result, e, env);
       return result;

@@ -44,6 +44,18 @@ StructInfo infer_call_dps_packed(const CallSite& call) {
 // As infer_outputs, but nothing is known of the result where no StructInfo is given.
 StructInfo infer_stated(const CallSite& call) { return call.info_args().empty() ? object_info() : infer_outputs(call); }
 
+StructInfo infer_call_builtin(const CallSite& call) {
+  call.text("name");
+  return infer_stated(call);
+}
+
+StructInfo infer_call_pure_packed(const CallSite& call) {
+  if (const auto* callee = as<ExternFunc>(call.arg(0)); callee != nullptr && !callee->writes.empty())
+    call.fail(ErrorCode::TypeError, "\"{}\" writes its arguments, which is no pure call; use call_packed",
+              callee->name);
+  return infer_stated(call);
+}
+
 Meaning define_low_level(const CallSite& call) {
   call.fail(ErrorCode::Internal, "the operator is for code generation and has no other meaning");
 }

@@ -6,6 +6,7 @@
 #include "compiler/transform/prim_func_table.h"
 #include "compiler/transform/sequences.h"
 #include "compiler/transform/transforms.h"
+#include "vm/isa/builtins.h"
 #include "vm/isa/isa.h"
 
 namespace ingot::transform {
@@ -136,6 +137,7 @@ class Legalizer {
   Expr operation(const Expr& e, const Call& call, const Op& op) {
     if (op.name == "call_tir") return call_tir(e, call);
     if (op.name == "call_dps_packed") return call_dps_packed(call);
+    if (op.name == "call_builtin") check_builtin(call);
     if (is_low_level(op.name)) return e;
     std::vector<StructInfo> infos;
     for (const auto& arg : call.args) infos.push_back(arg->info);
@@ -186,6 +188,16 @@ class Legalizer {
     const std::string name = prim_funcs_.add(func, call.span);
     meanings_.add(site.op(), call, {name, scalars});
     return tir_call(name, tensor_args(call), std::move(scalars), outputs, call.info, call.span);
+  }
+
+  static void check_builtin(const Call& call) {
+    const auto& name = std::get<std::string>(call.attrs.at("name"));
+    const auto builtin = vm::find_builtin(name);
+    if (!builtin) fail(ErrorCode::TypeError, "call_builtin: there is no builtin {}", name);
+    const vm::BuiltinInfo& info = vm::kBuiltins[static_cast<size_t>(*builtin)];
+    if (call.args.size() < info.min_args || call.args.size() > info.max_args)
+      fail(ErrorCode::ArityMismatch, "{}: {} arguments are given, {} to {} are possible", name, call.args.size(),
+           info.min_args, info.max_args);
   }
 
   // The inputs and the scalars of a prim_func are written out, one by one.
