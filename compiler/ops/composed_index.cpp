@@ -139,6 +139,8 @@ Meaning define_matrix_set_diag(const CallSite& call) {
   const auto k = call.integers("k");
   const Dims dims = f.dims(f.in());
   const PrimExpr rows = dims[dims.size() - 2], columns = dims.back(), longest = f.dims(f.in(1)).back();
+  for (size_t d = 0; d + 2 < dims.size(); ++d) f.require_size(1, d, dims[d]);
+  if (k.front() != k.back()) f.require_size(1, dims.size() - 2, k.back() - k.front() + 1);
   const std::string align = call.text("align");
   const bool upper_right = align.starts_with("RIGHT"), lower_right = align.ends_with("RIGHT");
   const auto choice = [](const PrimExpr& condition, const PrimExpr& a, const PrimExpr& b) {

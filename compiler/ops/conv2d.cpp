@@ -70,6 +70,8 @@ Meaning loops(const CallSite& call, const Convolution& c) {
   const auto total = f.builder().temporary("total", wide, f.dims(f.out()));
   const auto& weight = f.dims(f.in(1));
   const PrimExpr per_group = floor_div(weight[0], c.groups);
+  f.require_size(0, 1, simplify(weight[1] * c.groups));
+  if (c.has_bias) f.require_size(2, 0, weight[0]);
   f.reduce(total, tir::ExprOp::Add, element(wide, 0.0), {weight[1], c.window.size[0], c.window.size[1]},
            [&](const tir::Indices& i, const tir::Indices& k) {
              const PrimExpr row = at(c.window, 0, i[2], k[1]);

@@ -90,6 +90,7 @@ StructInfo infer_sequence_mask(const CallSite& call) {
 Meaning define_sequence_mask(const CallSite& call) {
   OpFunc f(call);
   const auto axis = static_cast<size_t>(call.axis("axis", f.dims(f.in()).size()));
+  f.require_size(1, 0, f.dims(f.in())[1 - axis]);
   f.compute(f.out(), [&](const Indices& i) {
     const Element length = cast(DType::Int64, f.load(f.in(1), {i[1 - axis]}));
     return select(element(DType::Int64, i[axis]) < length, f.load(f.in(), i), call.number("mask_value"));
@@ -113,6 +114,7 @@ Meaning define_reverse_sequence(const CallSite& call) {
   const size_t rank = f.dims(f.in()).size();
   const auto along = static_cast<size_t>(call.axis("seq_axis", rank)),
              batch = static_cast<size_t>(call.axis("batch_axis", rank));
+  f.require_size(1, 0, f.dims(f.in())[batch]);
   f.nest(f.dims(f.out()), [&](const Indices& i) -> std::vector<tir::Stmt> {
     const Element length =
         min(cast(DType::Int64, f.load(f.in(1), {i[batch]})), element(DType::Int64, f.dims(f.in())[along]));

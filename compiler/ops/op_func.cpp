@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/symbolic/simplify.h"
+
 namespace ingot::ops {
 
 using namespace ir;
@@ -113,6 +115,12 @@ OpFunc::OpFunc(const CallSite& call, std::vector<StructInfo> outputs)
 
 void OpFunc::require(std::string name, const PrimExpr& fits) {
   builder_.temporary(std::move(name), DType::UInt8, {PrimExpr::make(PrimOp::Select, {fits, 0, -1})});
+}
+
+void OpFunc::require_size(size_t i, size_t d, const PrimExpr& size) {
+  const PrimExpr& dim = dims(in(i))[d];
+  if (prove_equal(dim, size) != Proof::Yes)
+    require(fmt::format("x{}_{}", i, d), PrimExpr::make(PrimOp::Equal, {dim, size}));
 }
 
 void OpFunc::compute(tir::BufferId buffer, const std::function<Element(const tir::Indices&)>& element) {

@@ -59,6 +59,8 @@ class OpFunc {
   // The call fails with ShapeMismatch where `fits`, a condition on this function's variables, does not hold: a
   // temporary of size -1 that carries `name`, which the message shows.
   void require(std::string name, const PrimExpr& fits);
+  // The same where dimension `d` of input `i` is not `size`, unless that is proved.
+  void require_size(size_t i, size_t d, const PrimExpr& size);
 
   void compute(tir::BufferId buffer, const std::function<Element(const tir::Indices&)>& element);
   void reduce(tir::BufferId buffer, tir::ExprOp op, const Element& init, Dims extents,

@@ -68,6 +68,7 @@ Meaning define_scatter_elements(const CallSite& call) {
   OpFunc f(call);
   const auto axis = static_cast<size_t>(call.axis("axis", f.dims(f.in()).size()));
   const std::string reduction = reduction_of(call);
+  for (size_t d = 0; d < f.dims(f.in(1)).size(); ++d) f.require_size(2, d, f.dims(f.in(1))[d]);
   f.compute(f.out(), [&](const Indices& i) { return f.load(f.in(), i); });
   serial_nest(f, f.dims(f.in(1)), [&](const Indices& i) {
     std::vector<tir::Stmt> body;
@@ -104,6 +105,9 @@ Meaning define_scatter_nd(const CallSite& call) {
   const Dims dims = f.dims(f.in());
   const Coordinates coordinates = coordinates_of(call, f.operand(1));
   const auto depth = static_cast<size_t>(*coordinates.depth.as_const());
+  Dims wanted = coordinates.places;
+  wanted.insert(wanted.end(), dims.begin() + static_cast<ptrdiff_t>(depth), dims.end());
+  for (size_t d = 0; d < wanted.size(); ++d) f.require_size(2, d, wanted[d]);
   f.compute(f.out(), [&](const Indices& i) { return f.load(f.in(), i); });
   serial_nest(f, f.dims(f.in(2)), [&](const Indices& i) {
     std::vector<tir::Stmt> body;

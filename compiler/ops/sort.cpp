@@ -164,6 +164,8 @@ Meaning define_searchsorted(const CallSite& call) {
   OpFunc f(call);
   const bool first = call.op().name == "searchsorted";
   const auto sorted = f.in(first ? 0 : 1), x = f.in(first ? 1 : 0);
+  for (size_t d = 0; f.dims(sorted).size() > 1 && d + 1 < f.dims(x).size(); ++d)
+    f.require_size(first ? 1 : 0, d, f.dims(sorted)[d]);
   const DType dtype = f.dtype(f.out());
   f.reduce(f.out(), tir::ExprOp::Add, element(dtype, 0.0), {f.dims(sorted).back()},
            [&](const Indices& i, const Indices& k) {

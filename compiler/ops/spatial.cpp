@@ -150,6 +150,7 @@ Meaning define_conv_nd(const CallSite& call) {
   const auto& weight = f.dims(f.in(1));
   const auto total = f.builder().temporary("total", wide, f.dims(f.out()));
   const PrimExpr per_group = floor_div(weight[0], c.groups);
+  f.require_size(0, 1, simplify(weight[1] * c.groups));
   Dims window = {weight[1]};
   window.insert(window.end(), weight.begin() + 2, weight.end());
   f.reduce(total, tir::ExprOp::Add, element(wide, 0.0), window, [&](const Indices& i, const Indices& k) {

@@ -151,6 +151,7 @@ Meaning define_gather_nd(const CallSite& call) {
   const auto places = static_cast<ptrdiff_t>(coordinates.places.size());
   const auto depth = static_cast<size_t>(*coordinates.depth.as_const());
   const auto batch = static_cast<size_t>(call.integer("batch_dims"));
+  for (size_t d = 0; d < batch; ++d) f.require_size(0, d, coordinates.places[d]);
   f.nest(f.dims(f.out()), [&](const Indices& i) {
     std::vector<tir::Stmt> body;
     Indices at(i.begin(), i.begin() + static_cast<ptrdiff_t>(batch));
