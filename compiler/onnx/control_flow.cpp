@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "compiler/onnx/graph_builder.h"
 #include "compiler/ops/ops.h"
@@ -151,6 +152,11 @@ std::vector<Typed> GraphBuilder::join(const Typed& condition, std::array<Body, 2
   return values;
 }
 
+Typed GraphBuilder::prototype(DType dtype) {
+  if (dtype != DType::String) return scalar(dtype, 0);
+  return constant(make_tensor(nullptr, dtype, std::array<int64_t, 1>{0}));
+}
+
 std::vector<Typed> GraphBuilder::loop(const Loop& loop) {
   const Deeper deeper(loop_depth_);
   const size_t carried = loop.carried.size();
@@ -259,7 +265,7 @@ std::vector<Typed> GraphBuilder::loop(const Loop& loop) {
       for (size_t d = 0; d < info->dims->size(); ++d) dims[d] = (*info->dims)[d].as_const().value_or(dims[d]);
     results.push_back(builtin("stack_list",
                               {list, prim(static_cast<int64_t>(i)), prim(loop.collected[i].first),
-                               prim(loop.collected[i].second ? 1 : 0), scalar(info->dtype, 0), integers(dims)},
+                               prim(loop.collected[i].second ? 1 : 0), prototype(info->dtype), integers(dims)},
                               info->rank ? tensor_info(info->dtype, *info->rank + 1) : tensor_info(info->dtype)));
   }
   return results;

@@ -28,6 +28,13 @@ const Typed& sequence_input(const Node& node) {
   return x;
 }
 
+Typed part_at(GraphBuilder& b, const Typed& x, const Typed& index, int64_t axis) {
+  if (x.dtype() != DType::String) return b.call("take", {x, index}, {{"axis", axis}});
+  Dims dims = x.dims();
+  dims.erase(dims.begin() + axis);
+  return b.builtin("take_strings", {x, index, b.prim(axis)}, tensor_info(DType::String, std::move(dims)));
+}
+
 // The dimensions that a graph declares for its outputs from `first` on.
 std::vector<std::vector<int64_t>> declared_dims(const onnx::GraphProto& graph, size_t first) {
   std::vector<std::vector<int64_t>> all;
@@ -116,7 +123,7 @@ Results convert_scan(const Node& node) {
       for (size_t i = 0; i < scanned; ++i) {
         const Typed last = b.call("subtract", count, 1.0);
         const Typed at = directions[i] == 0 ? index : b.subtract(last, index);
-        arguments.push_back(b.call("take", {inputs[i], at}, {{"axis", along[i]}}));
+        arguments.push_back(part_at(b, inputs[i], at, along[i]));
       }
       auto results = node.subgraph("body", arguments);
       const auto split = results.begin() + static_cast<ptrdiff_t>(states);
@@ -135,7 +142,7 @@ Results convert_scan(const Node& node) {
   loop.step = [&](const Typed& index, const Typed&, std::span<const Typed>) {
     const auto element = [&](const std::vector<Typed>& all) {
       std::vector<Typed> parts;
-      for (const auto& one : all) parts.push_back(b.call("take", {one, index}, {{"axis", int64_t{0}}}));
+      for (const auto& one : all) parts.push_back(part_at(b, one, index, 0));
       return parts;
     };
     return LoopStep{std::nullopt, {}, scan(element(state), element(inputs))};

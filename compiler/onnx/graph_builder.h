@@ -124,6 +124,8 @@ class GraphBuilder {
   std::vector<Typed> join(const Typed& condition, std::array<Body, 2> bodies);
   // Results of the given kinds that are never there.
   std::vector<Typed> raise(const std::string& text, std::span<const Typed> like);
+  // A value of the dtype, for a builtin that asks for nothing else.
+  Typed prototype(DType dtype);
   Body loop_body(const Loop& loop, const std::vector<Typed>& params, const ir::VarRef& self);
 
   ir::Span span_;

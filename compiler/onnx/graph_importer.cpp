@@ -6,6 +6,7 @@
 
 #include "compiler/onnx/conversions.h"
 #include "compiler/onnx/gradient.h"
+#include "compiler/onnx/strings.h"
 #include "compiler/onnx/tensor.h"
 #include "runtime/base/error.h"
 
@@ -220,7 +221,8 @@ std::optional<std::vector<Typed>> GraphImporter::node(const onnx::NodeProto& giv
           });
         });
       }
-      results = conversion(Node(proto, opset(proto.domain()), std::move(inputs), builder_, *this));
+      const Node whole(proto, opset(proto.domain()), std::move(inputs), builder_, *this);
+      results = moves_strings(whole) ? convert_places(whole, conversion) : conversion(whole);
       if (auto taken = builder_.take_rest()) return taken;
     }
     begin();
