@@ -120,7 +120,8 @@ std::optional<std::vector<NestStmt>> interchanged(const NestLoop& loop) {
   both.push_back({std::move(start)});
   both.push_back({std::move(rows)});
   if (whole) return both;
-  return std::vector<NestStmt>{{NestLoop{blocks, *extent / block, loop.kind, std::move(both), {}}}};
+  // Results are written by one iteration each, and nobody reads them but the one that adds to them.
+  return std::vector<NestStmt>{{NestLoop{blocks, *extent / block, tir::LoopKind::Parallel, std::move(both), {}}}};
 }
 
 void interchange(std::vector<NestStmt>& list) {

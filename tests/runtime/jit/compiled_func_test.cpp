@@ -208,6 +208,15 @@ TEST(CompiledFunc, TransposesInTilesAndAtTheirBorders) {
 }
 
 // Sums of integers, so that their order does not count.
+// In blocks of columns, which threads share.
+TEST(CompiledFunc, SumsOfLongRows) {
+  for (const Cpu cpu : machines())
+    expect_same(
+        "prim_func @f(A: Buffer[(4, 300, 256), float32], B: Buffer[(300, 256), float32]) { for i in 300 parallel { "
+        "for j in 256 { B[i, j] = 0f32; for k in 4 reduce { B[i, j] = B[i, j] + A[k, i, j]; } } } }",
+        {{4, 300, 256}, {300, 256}}, {.cpu = cpu, .threads = 2});
+}
+
 TEST(CompiledFunc, SumsOverEachAxis) {
   for (const Cpu cpu : machines())
     for (const char* at : {"A[i, j, k]", "A[i, k, j]", "A[k, i, j]"})
