@@ -24,7 +24,6 @@ namespace ingot::vm {
 struct PlanUse {
   std::shared_ptr<const FunctionPlan> plan;
   uint32_t active = 0;
-  uint32_t runs = 1;  // until the plan is settled
 };
 
 // The plans that a session used last for one function, the latest first.

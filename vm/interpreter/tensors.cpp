@@ -12,8 +12,6 @@ namespace {
 
 // Plans that a session keeps for one function; more live in the executable.
 constexpr size_t kPlansKept = 8;
-// Shapes that come by as often are worth kernels of their own.
-constexpr uint32_t kRunsToSettle = 8;
 static_assert(sizeof(Activation) <= FunctionPlan::kHeadBytes);
 
 PlanUse& find_plan(Machine& m, const LinkedFunction& function, std::span<const int64_t> dims) {
@@ -23,10 +21,7 @@ PlanUse& find_plan(Machine& m, const LinkedFunction& function, std::span<const i
   });
   if (found != uses.end()) {
     std::rotate(uses.begin(), found, found + 1);
-    PlanUse& known = *uses.front();
-    if (!known.plan->settled && known.active == 0 && ++known.runs == kRunsToSettle)
-      known.plan = m.executable->settle(function.index, dims, m.account.limit());
-    return known;
+    return *uses.front();
   }
   auto use = std::make_unique<PlanUse>();
   use->plan = m.executable->plan(function.index, dims, m.account.limit());

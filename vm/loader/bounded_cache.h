@@ -31,7 +31,7 @@ class BoundedCache {
     return made;
   }
 
-  // Null where it is not there.
+ private:
   std::shared_ptr<const T> find(const Key& key) {
     const std::scoped_lock lock(mutex_);
     const auto known = index_.find(key);
@@ -40,7 +40,6 @@ class BoundedCache {
     return known->second->second;
   }
 
- private:
   using Entry = std::pair<Key, std::shared_ptr<const T>>;
   size_t capacity_;
   std::mutex mutex_;

@@ -15,7 +15,6 @@ namespace ingot::vm {
 namespace {
 
 constexpr size_t kPlansPerFunction = 64;
-constexpr size_t kSettledPerFunction = 16;
 constexpr size_t kDynamicKernels = 1024;
 
 using Numbers = std::vector<int64_t>;
@@ -38,39 +37,24 @@ struct Executable::Impl {
     if (options.threads > 1) threads = std::make_unique<ThreadTeam>(options.threads);
     for (uint32_t i = 0; i < program.functions.size(); ++i) {
       if (program.functions[i].exported) exported.emplace(program.functions[i].name, i);
-      if (linked.functions[i].facts->plan_unit) plans[i] = std::make_unique<Plans>();
+      if (linked.functions[i].facts->plan_unit) plans[i] = std::make_unique<Plans>(kPlansPerFunction);
     }
   }
 
-  // Kernels for the dimensions at hand alone, or in little time.
-  std::shared_ptr<const FunctionPlan> make_plan(uint32_t function, std::span<const int64_t> dims, size_t memory_limit,
-                                                bool quickly) {
-    const PlanContext context = {&program,    &linked,
-                                 cpu,         threads.get(),
-                                 &packs,      quickly ? &families : nullptr,
-                                 options.jit, options.kernels};
-    const auto roomy = bound_plans.find(function);
-    return plan_function(context, linked.functions[function], dims, memory_limit,
-                         roomy == bound_plans.end() ? nullptr : roomy->second.get());
+  PlanContext context() {
+    return {&program, &linked, cpu, threads.get(), &packs, &families, options.jit, options.kernels};
   }
 
   std::shared_ptr<const FunctionPlan> plan(uint32_t function, std::span<const int64_t> dims, size_t memory_limit) {
     const auto found = plans.find(function);
     if (found == plans.end()) fail(ErrorCode::Internal, "function {} has no plan", function);
-    const Numbers key(dims.begin(), dims.end());
-    if (auto settled = found->second->settled.find(key)) return settled;
-    return found->second->quick.get(key, [&] { return make_plan(function, dims, memory_limit, true); });
-  }
-
-  std::shared_ptr<const FunctionPlan> settle(uint32_t function, std::span<const int64_t> dims, size_t memory_limit) {
-    const auto quick = plan(function, dims, memory_limit);
-    if (quick->settled) return quick;
-    return plans.at(function)->settled.get(Numbers(dims.begin(), dims.end()), [&] {
-      auto made = make_plan(function, dims, memory_limit, false);
+    const auto make = [&] {
+      const PlanContext c = context();
       const auto roomy = bound_plans.find(function);
-      const bool fits = roomy == bound_plans.end() || made->segment_bytes == roomy->second->segment_bytes;
-      return fits ? made : quick;
-    });
+      return plan_function(c, linked.functions[function], dims, memory_limit,
+                           roomy == bound_plans.end() ? nullptr : roomy->second.get());
+    };
+    return found->second->get(Numbers(dims.begin(), dims.end()), make);
   }
 
   // Functions whose sizes, or the most that they may be, are known are ready when loading is done. What is wrong with
@@ -88,10 +72,7 @@ struct Executable::Impl {
     }
   }
 
-  using PlanCache = BoundedCache<Numbers, FunctionPlan, NumbersHash>;
-  struct Plans {
-    PlanCache quick{kPlansPerFunction}, settled{kSettledPerFunction};
-  };
+  using Plans = BoundedCache<Numbers, FunctionPlan, NumbersHash>;
 
   Program program;
   ProgramFacts facts;
@@ -148,11 +129,6 @@ std::optional<uint32_t> Executable::find(std::string_view function) const {
 std::shared_ptr<const FunctionPlan> Executable::plan(uint32_t function, std::span<const int64_t> entry_dims,
                                                      size_t memory_limit) const {
   return impl_->plan(function, entry_dims, memory_limit);
-}
-
-std::shared_ptr<const FunctionPlan> Executable::settle(uint32_t function, std::span<const int64_t> entry_dims,
-                                                       size_t memory_limit) const {
-  return impl_->settle(function, entry_dims, memory_limit);
 }
 
 std::shared_ptr<const PreparedKernel> Executable::prepare(uint32_t kernel,

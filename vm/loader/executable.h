@@ -54,11 +54,6 @@ class Executable {
   std::shared_ptr<const FunctionPlan> plan(uint32_t function, std::span<const int64_t> entry_dims,
                                            size_t memory_limit = SIZE_MAX) const;
 
-  // The same for a shape that is run again and again: with kernels for these dimensions alone, whatever time it takes
-  // to prepare them, unless they do not fit the places of the plan for the bounds. `plan` gives it from then on.
-  std::shared_ptr<const FunctionPlan> settle(uint32_t function, std::span<const int64_t> entry_dims,
-                                             size_t memory_limit = SIZE_MAX) const;
-
   // A kernel for a call whose operands' dimensions are only known at run time, row-major; kept in a bounded cache.
   // Throws as prepare_kernel. Thread safe.
   std::shared_ptr<const PreparedKernel> prepare(uint32_t kernel, std::span<const OperandSpec> operands) const;

@@ -22,7 +22,6 @@ class Planner {
           size_t memory_limit, const FunctionPlan* roomy)
       : context_(context), function_(function), facts_(*function.facts), memory_limit_(memory_limit), roomy_(roomy) {
     plan_->entry_dims.assign(entry_dims.begin(), entry_dims.end());
-    plan_->settled = entry_dims.empty() || context.families == nullptr;
   }
 
   std::shared_ptr<const FunctionPlan> run() {

@@ -49,7 +49,6 @@ struct PlannedKernel {
 // Layouts, prepared kernels and memory plan of one function for the values of its entry dimensions. Immutable.
 struct FunctionPlan {
   std::vector<int64_t> entry_dims;
-  bool settled = false;       // kernels are those for these dimensions alone
   std::vector<int64_t> dims;  // of all storages
   std::vector<StorageExtent> storages;
   std::vector<TensorPlacement> sites;  // by FunctionFacts::sites

@@ -2,7 +2,6 @@
 #include <array>
 
 #include "runtime/kernels/check.h"
-#include "runtime/kernels/family_cache.h"
 #include "runtime/kernels/matmul/matmul.h"
 #include "runtime/kernels/onednn/fusion.h"
 #include "runtime/kernels/strides.h"
@@ -13,7 +12,6 @@ namespace {
 
 using onednn::Desc;
 using onednn::FusedOp;
-using onednn::Primitive;
 using onednn::Program;
 
 // The dimensions batch..., M, N of the result with the strides of every operand along them, merged as far as all
@@ -152,28 +150,6 @@ Affine affine_of(const MatmulAttributes& attributes, const Frame& frame) {
   return result;
 }
 
-// One primitive for all numbers of rows, batches and, where nothing is added to columns, of columns: made in
-// microseconds after the first time, and one entry of oneDNN's cache. nullopt where oneDNN has none that is about as
-// fast.
-std::optional<onednn::Fused> make_for_all_sizes(const Program& program, const Matrices& matrices,
-                                                std::span<const FusedOp> ops, const Desc* bias) {
-  // With dimensions that are not known oneDNN 2.6 crashes in binary post-ops.
-  if (std::ranges::any_of(ops, [](const FusedOp& op) { return op.kind == FusedOp::Kind::Binary; })) return std::nullopt;
-  const size_t known = bias != nullptr ? 1 : 0;
-  const Desc a = onednn::open_desc(matrices.a), b = onednn::open_desc(matrices.b, known),
-             output = onednn::open_desc(matrices.output, known);
-  auto fused = onednn::make_fused(ops, [&](std::span<const FusedOp> with) {
-    return onednn::make_matmul(program.device(), a, b, bias, output, with);
-  });
-  if (!fused || fused->count != ops.size() || fused->primitive.slowness() == 2) return std::nullopt;
-  Primitive& primitive = fused->primitive;
-  if (!onednn::has_known_size(primitive.scratchpad)) return std::nullopt;
-  primitive.src = matrices.a;
-  primitive.weights = matrices.b;
-  primitive.dst = matrices.output;
-  return fused;
-}
-
 }  // namespace
 
 bool accept_matmul_onednn(const Problem& problem) {
@@ -207,9 +183,7 @@ std::unique_ptr<Kernel> make_matmul_onednn(const Problem& problem) {
     });
   };
   std::optional<onednn::Fused> fused;
-  if (problem.families != nullptr && varies(problem))
-    fused = make_for_all_sizes(*program, matrices, ops, bias ? &*bias : nullptr);
-  if (!fused && b.constant) fused = make_with(onednn::any_desc(matrices.b_dims));
+  if (b.constant) fused = make_with(onednn::any_desc(matrices.b_dims));
   if (!fused || fused->primitive.slowness() == 2) {
     auto plain = make_with(matrices.b);
     if (plain && (!fused || plain->primitive.slowness() < fused->primitive.slowness())) fused = std::move(plain);

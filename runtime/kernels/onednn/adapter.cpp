@@ -77,23 +77,6 @@ Desc strided_desc(std::span<const int64_t> dims, std::span<const int64_t> stride
 
 Desc plain_desc(std::span<const int64_t> dims, Layout layout) { return strided_desc(dims, strides_of(dims, layout)); }
 
-Desc open_desc(const Desc& desc, size_t known) {
-#if DNNL_VERSION_MAJOR >= 3
-  memory::dims dims = desc.get_dims(), strides = desc.get_strides();
-#else
-  memory::dims dims = desc.dims();
-  const auto* from = desc.data.format_desc.blocking.strides;
-  memory::dims strides(from, from + dims.size());
-#endif
-  for (size_t d = 0; d < dims.size(); ++d) {
-    if (dims[d] != 1 && d + known < dims.size()) dims[d] = DNNL_RUNTIME_DIM_VAL;
-    if (strides[d] != 1) strides[d] = DNNL_RUNTIME_DIM_VAL;
-  }
-  return {dims, memory::data_type::f32, strides};
-}
-
-bool has_known_size(const Desc& desc) { return desc.get_size() != DNNL_RUNTIME_SIZE_VAL; }
-
 Desc any_desc(std::span<const int64_t> dims) {
   return {dims_of(dims), memory::data_type::f32, memory::format_tag::any};
 }

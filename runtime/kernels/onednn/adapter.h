@@ -28,10 +28,6 @@ struct Device {
 
 Desc strided_desc(std::span<const int64_t> dims, std::span<const int64_t> strides);
 Desc plain_desc(std::span<const int64_t> dims, Layout layout = Layout::RowMajor);
-// For a primitive that learns dimensions from its arguments: those other than 1, but for the last `known` ones, and all
-// strides but those of 1 are left open.
-Desc open_desc(const Desc& desc, size_t known = 0);
-bool has_known_size(const Desc& desc);
 // oneDNN chooses.
 Desc any_desc(std::span<const int64_t> dims);
 // Equal for descriptors of the same bytes: a key for packed weights.

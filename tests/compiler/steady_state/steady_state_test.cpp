@@ -150,8 +150,7 @@ size_t requests_of(const std::shared_ptr<const vm::Executable>& executable, cons
     for (const std::vector<Value>& args : arguments) session->recycle(session->run(main, args));
   };
   if (library_ranges == 0) dl_iterate_phdr(find_libraries, nullptr);
-  // With the eighth run a shape has kernels of its own.
-  for (int i = 0; i < 9; ++i) round();
+  for (int i = 0; i < 3; ++i) round();
   // The first call of backtrace loads a library.
   std::array<void*, 1> here{};
   backtrace(here.data(), here.size());
