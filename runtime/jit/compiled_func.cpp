@@ -19,6 +19,8 @@ constexpr size_t kAlignment = 64;
 // Iterations of innermost bodies between two polls, and the least that is worth a second thread.
 constexpr uint64_t kPollWork = uint64_t{1} << 20;
 constexpr uint64_t kParallelWork = uint64_t{1} << 14;
+// Generated code is not left within an iteration of its outermost loop: the interpreter runs what has longer ones.
+constexpr uint64_t kMostUnpolledWork = uint64_t{1} << 26;
 // Outputs of this size leave the caches before anybody reads them.
 constexpr size_t kLargeBytes = size_t{1} << 25;
 
@@ -94,12 +96,12 @@ std::unique_ptr<const CompiledFunc> CompiledFunc::compile(const tir::PrimFunc& f
   result->work_ = nest.work;
   result->threads_ = std::max(threads, 1);
   result->large_.assign(large.begin(), large.end());
-  result->take(*code, nest, [](const PrimExpr& extent) { return extent.as_const().value_or(1); });
+  if (!result->take(*code, nest, [](const PrimExpr& extent) { return extent.as_const().value_or(1); })) return nullptr;
   result->lay_out(nest, nest.buffers, nest.scalar_values);
   return result;
 }
 
-void CompiledFunc::take(const Code& code, const tir::Nest& nest, const ExtentValue& value) {
+bool CompiledFunc::take(const Code& code, const tir::Nest& nest, const ExtentValue& value) {
   code_ = code.memory;
   for (const StageCode& from : code.stages) {
     Stage stage{.entry = from.entry, .aligned_entry = from.aligned_entry, .extent = value(from.extent)};
@@ -110,11 +112,13 @@ void CompiledFunc::take(const Code& code, const tir::Nest& nest, const ExtentVal
       if (from.work == 0 && (from.stmt == nullptr || from.stmt == &stmt))
         work = checked_add(work, work_of(stmt, value)).value_or(UINT64_MAX);
     const uint64_t each = std::max<uint64_t>(work / static_cast<uint64_t>(stage.extent), 1);
+    if (each > kMostUnpolledWork) return false;
     const auto steps = static_cast<int64_t>(kPollWork / each) / stage.grain;
     stage.chunk = std::max<int64_t>(steps, 1) * stage.grain;
     stage.parallel = from.independent && work >= kParallelWork;
     stages_.push_back(stage);
   }
+  return true;
 }
 
 void CompiledFunc::lay_out(const tir::Nest& nest, std::span<const tir::NestBuffer> buffers,
@@ -177,7 +181,7 @@ std::unique_ptr<const CompiledFunc> ShapedFunc::at(std::span<const std::vector<i
   const ExtentValue value = [&](const PrimExpr& extent) { return evaluate(extent, known); };
   result->cpu_ = cpu_;
   result->threads_ = std::max(threads, 1);
-  result->take(code_, nest_, value);
+  if (!result->take(code_, nest_, value)) return nullptr;
   result->lay_out(nest_, shape.buffers, shape.scalars);
   result->work_ = std::max<uint64_t>(work_of(nest_.body, value), 1);
   return result;

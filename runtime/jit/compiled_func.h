@@ -54,8 +54,9 @@ class CompiledFunc {
   struct Share;
   friend class ShapedFunc;
 
-  // The stages that have anything to do, and where buffers lie.
-  void take(const Code& code, const tir::Nest& nest, const ExtentValue& value);
+  // The stages that have anything to do; false where one could not be stopped for too long.
+  bool take(const Code& code, const tir::Nest& nest, const ExtentValue& value);
+  // Where buffers lie.
   void lay_out(const tir::Nest& nest, std::span<const tir::NestBuffer> buffers,
                std::span<const std::optional<int64_t>> scalars);
   void run_range(const Stage& stage, Share& share, int64_t begin, int64_t end) const;

@@ -17,8 +17,8 @@ using ::testing::HasSubstr;
 
 bool soaking() { return std::getenv("INGOT_SOAK") != nullptr; }
 
-// @main counts n down in tail calls, @forever never ends, @grind runs one PrimFunc on n elements n times over, @grow
-// makes tuples of tuples without end, @two needs two tensors of n floats at once.
+// @main counts n down in tail calls, @forever never ends, @grind runs one PrimFunc on n elements n times over, @dot
+// too, for two results, @grow makes tuples of tuples without end, @two needs two tensors of n floats at once.
 constexpr std::string_view kProgram = R"(
 prim_func @grind(A: Buffer[(n,), float32], B: Buffer[(n,), float32]) {
   for i in n {
@@ -27,8 +27,18 @@ prim_func @grind(A: Buffer[(n,), float32], B: Buffer[(n,), float32]) {
     }
   }
 }
+prim_func @dot(A: Buffer[(n,), float32], B: Buffer[(2,), float32]) {
+  for i in 2 {
+    for j in n reduce {
+      for k in n reduce {
+        B[i] = B[i] + A[j] * A[k];
+      }
+    }
+  }
+}
 kernel k0 = prim_func 1 -> 1 of 0
 kernel k1 = lrn 1 -> 1
+kernel k2 = prim_func 1 -> 1 of 1
 
 func @main exported params 1 registers 4 {
   signature fn(Tensor[(), int64]) -> Tensor[(), int64]
@@ -78,6 +88,19 @@ func @grind exported params 1 registers 4 {
     kill r0
     return r2
 }
+func @dot exported params 1 registers 4 {
+  vars n
+  signature fn(Tensor[(n,), float32]) -> Tensor[(2,), float32]
+  storage s0 = float32 (2,)
+  check t0 = (Tensor[(n,), float32],) binds (1)
+  code
+    check_params t0, [r1]
+    plan [r1]
+    new_tensor r2, s0
+    call_kernel k2, [r0, r2]
+    kill r0
+    return r2
+}
 func @grow exported params 0 registers 4 {
   signature fn() -> Object
   code
@@ -105,12 +128,10 @@ func @two exported params 1 registers 4 {
 }
 )";
 
-std::shared_ptr<Session> session() {
-  return Session::create(Executable::from_program(assemble(kProgram), [] {
-    LoadOptions options;
-    options.jit = false;
-    return options;
-  }()));
+std::shared_ptr<Session> session(bool jit = false) {
+  LoadOptions options;
+  options.jit = jit;
+  return Session::create(Executable::from_program(assemble(kProgram), options));
 }
 
 Value zeros(std::vector<int64_t> dims) {
@@ -167,28 +188,31 @@ TEST(Controls, ABudgetIsChargedForKernels) {
   EXPECT_NO_THROW(s->run("grind", args, options));
 }
 
-// The time from cancel() to the end of the run, in a kernel that takes seconds.
+// The time from cancel() to the end of the run, in kernels that take seconds.
 TEST(Controls, KernelsAreStoppedFromWithin) {
-  const auto s = session();
-  const std::vector<Value> args{zeros({200'000})};
-  const auto token = std::make_shared<CancelToken>();
-  RunOptions options;
-  options.cancel = token;
-  steady_clock::time_point cancelled;
-  std::thread canceller([&] {
-    std::this_thread::sleep_for(milliseconds(30));
-    cancelled = steady_clock::now();
-    token->cancel();
-  });
-  const Fault fault = fault_of([&] { s->run("grind", args, options); });
-  const auto ended = steady_clock::now();
-  canceller.join();
-  EXPECT_EQ(fault.code(), ErrorCode::Cancelled);
-  const double late = std::chrono::duration<double, std::milli>(ended - cancelled).count();
-  RecordProperty("milliseconds", std::to_string(late));
-  // The kernel polls at least every 10 ms; the rest is for a busy machine.
-  EXPECT_LT(late, 200.0);
-  EXPECT_NO_THROW(run_one<int64_t>(*s, "main", {10}));
+  for (const bool jit : {false, true})
+    for (const std::string_view function : {"grind", "dot"}) {
+      const auto s = session(jit);
+      const std::vector<Value> args{zeros({200'000})};
+      const auto token = std::make_shared<CancelToken>();
+      RunOptions options;
+      options.cancel = token;
+      steady_clock::time_point cancelled;
+      std::thread canceller([&] {
+        std::this_thread::sleep_for(milliseconds(30));
+        cancelled = steady_clock::now();
+        token->cancel();
+      });
+      const Fault fault = fault_of([&] { s->run(function, args, options); });
+      const auto ended = steady_clock::now();
+      canceller.join();
+      EXPECT_EQ(fault.code(), ErrorCode::Cancelled);
+      const double late = std::chrono::duration<double, std::milli>(ended - cancelled).count();
+      RecordProperty("milliseconds", std::to_string(late));
+      // The kernel polls at least every 10 ms; the rest is for a busy machine.
+      EXPECT_LT(late, 200.0) << function << (jit ? ", compiled" : ", interpreted");
+      EXPECT_NO_THROW(run_one<int64_t>(*s, "main", {10}));
+    }
 }
 
 TEST(Controls, DeadlinesStopKernelsAndCode) {
