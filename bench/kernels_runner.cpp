@@ -90,9 +90,8 @@ class Runner {
         dims.emplace_back();
         for (const auto& dim : call.prim_func->buffers[i].dims) dims.back().push_back(dim.as_const().value_or(1));
       }
-      result += (result.empty() ? "" : " ") + times(count, [&] {
-                  (void)ingot::jit::CompiledFunc::compile(*call.prim_func, dims, {}, cpu, 1);
-                });
+      result += (result.empty() ? "" : " ") +
+                times(count, [&] { (void)ingot::jit::CompiledFunc::compile(*call.prim_func, dims, {}, cpu, 1); });
     }
     return result;
   }

@@ -73,7 +73,7 @@ class GraphImporter final : public Subgraphs {
   std::vector<Scope> scopes_;
   std::unordered_map<std::string, const onnx::FunctionProto*> functions_;
   std::vector<std::string> active_functions_;
-  size_t converted_ = 0, most_nodes_ = 0;  // nodes
+  size_t converted_ = 0, most_nodes_ = 0;                                       // nodes
   std::map<std::string, const onnx::AttributeProto*, std::less<>> attributes_;  // of the function at hand
   std::unordered_map<std::string, SymVar> dims_;
   std::unordered_map<const onnx::GraphProto*, std::unordered_map<std::string_view, const onnx::TypeProto*>> declared_;

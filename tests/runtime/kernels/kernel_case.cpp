@@ -181,7 +181,7 @@ void expect_variants_agree(const KernelCase& problem, double rtol, double atol) 
     for (const bool varying : {false, true}) {
       KernelCase with = problem;
       with.varying = varying;
-    const auto got = run_case(with, variant.name);
+      const auto got = run_case(with, variant.name);
       if (!got) continue;
       ASSERT_EQ(got->values.size(), expected->values.size());
       for (size_t i = 0; i < got->values.size(); ++i) {
