@@ -63,11 +63,11 @@ Ref<PackedFuncObject> ingot_function(std::string_view name, const std::function<
           fail(ErrorCode::InvalidArgument, "ingot.write writes argument 0, which nobody may write; pass it a copy");
       const auto& from = *source.get<TensorObject>();
       if (to.dtype != from.dtype || to.dtype == DType::String)
-        fail(ErrorCode::TypeError, "ingot.write: the dtypes are {} and {}", dtype_name(to.dtype),
-             dtype_name(from.dtype));
+        fail(ErrorCode::TypeError, "ingot.write: {} elements are to become {}", dtype_name(from.dtype),
+             dtype_name(to.dtype));
       if (!std::ranges::equal(to.dims(), from.dims()))
-        fail(ErrorCode::ShapeMismatch, "ingot.write: the dimensions are ({}) and ({})", fmt::join(to.dims(), ", "),
-             fmt::join(from.dims(), ", "));
+        fail(ErrorCode::ShapeMismatch, "ingot.write: ({}) elements are to become ({})", fmt::join(from.dims(), ", "),
+             fmt::join(to.dims(), ", "));
       const std::vector<std::byte> elements(from.data, from.data + from.bytes);
       std::ranges::copy(elements, to.data);
       return Value(ingot::make_tuple(nullptr, {}));

@@ -10,7 +10,7 @@
 
 namespace ingot {
 
-// What the kernels of one call have in common whatever the dimensions that vary are: code, primitives.
+// What the kernels of one call have in common whatever the dimensions that vary are: their code.
 class Family {
  public:
   Family() = default;

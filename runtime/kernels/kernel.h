@@ -38,7 +38,7 @@ struct Problem {
   Cpu cpu = Cpu::Any;             // what may be used, at most what the machine has
   ThreadTeam* threads = nullptr;  // null: one thread
   PackCache* packs = nullptr;     // null: nothing is shared
-  // Where set, kernels whose dimensions vary are prepared in little time rather than to be the fastest.
+  // Where set, kernels whose dimensions vary may share what does not depend on these.
   FamilyCache* families = nullptr;
 };
 
