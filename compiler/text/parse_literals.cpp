@@ -66,11 +66,28 @@ class ListShape {
   bool has_elements_ = false;
 };
 
-// What elements are where no dtype is given.
-DType dtype_of_element(const Token& token) {
-  if (token.kind == TokenKind::String) return DType::String;
-  if (token.is_word("True") || token.is_word("False")) return DType::Bool;
-  return token.kind == TokenKind::Integer ? DType::Int32 : DType::Float32;
+struct Element {
+  const Token* token;
+  bool negative;
+
+  std::string text() const { return fmt::format("{}{}{}", negative ? "-" : "", token->text, token->suffix); }
+  bool is_bool() const { return token->is_word("True") || token->is_word("False"); }
+};
+
+// What an element without a suffix is where no dtype is given.
+DType default_dtype(const Element& element) {
+  if (element.token->kind == TokenKind::String) return DType::String;
+  if (element.is_bool()) return DType::Bool;
+  return element.token->kind == TokenKind::Integer ? DType::Int32 : DType::Float32;
+}
+
+// Writes a number or truth value. False: it is none of the dtype.
+bool store_element(const Element& element, DType dtype, std::byte* to) {
+  const Token& token = *element.token;
+  if (token.kind == TokenKind::String) return false;
+  if (!token.suffix.empty() && literal_dtype(token.suffix) != dtype) return false;
+  const std::string_view text = element.is_bool() ? (token.text == "True" ? "1" : "0") : std::string_view(token.text);
+  return store_literal(text, element.negative, dtype, to);
 }
 
 }  // namespace
@@ -95,10 +112,6 @@ ir::Expr Parser::constant(size_t first) {
       fail_at(span, error.what(), {}, error.code());
     }
   }
-  struct Element {
-    const Token* token;
-    bool negative;
-  };
   std::vector<Element> elements;
   ListShape lists;
   uint32_t depth = 0;
@@ -134,8 +147,12 @@ ir::Expr Parser::constant(size_t first) {
   std::vector<int64_t> shape = lists.dims();
   std::optional<DType> dtype;
   if (at(")")) {
+    for (const Element& element : elements)
+      if (!element.token->suffix.empty()) dtype = literal_dtype(element.token->suffix);
+    const bool suffixed = dtype.has_value();
     for (const Element& element : elements) {
-      const DType one = dtype_of_element(*element.token);
+      if (suffixed) break;
+      const DType one = default_dtype(element);
       if (!dtype || (*dtype == DType::Int32 && one == DType::Float32)) dtype = one;
     }
     if (!dtype) fail_here("a constant without elements needs a shape and a dtype");
@@ -182,14 +199,9 @@ ir::Expr Parser::constant(size_t first) {
         data->elements<StringObject*>()[i] = make_string(nullptr, token.text).detach();
         continue;
       }
-      const bool word = token.is_word("True") || token.is_word("False");
-      const std::string_view text = word ? (token.text == "True" ? "1" : "0") : std::string_view(token.text);
-      if (token.kind == TokenKind::String || !token.suffix.empty() ||
-          !store_literal(text, element.negative, *dtype, data->data + i * bytes))
-        fail_at(span_of(token),
-                fmt::format("{}{} is not an element of dtype {}", element.negative ? "-" : "", token.text,
-                            dtype_name(*dtype)),
-                {}, ErrorCode::TypeError);
+      if (!store_element(element, *dtype, data->data + i * bytes))
+        fail_at(span_of(token), fmt::format("{} is not an element of dtype {}", element.text(), dtype_name(*dtype)), {},
+                ErrorCode::TypeError);
     }
     return make<ir::Constant>(std::move(data), false, span);
   } catch (const Error& error) {
