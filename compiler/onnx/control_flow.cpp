@@ -103,6 +103,8 @@ std::vector<Typed> GraphBuilder::branch(const Typed& condition, const Branch& if
   return {};
 }
 
+bool GraphBuilder::takes_rests(size_t count) const { return rest_ && rests_ + (size_t{1} << count) - 1 <= kMaxRests; }
+
 std::optional<std::vector<Typed>> GraphBuilder::take_rest() {
   rest_ = nullptr;
   return std::exchange(rest_results_, std::nullopt);

@@ -113,6 +113,27 @@ Results convert_transpose(const Node& node) {
   })};
 }
 
+namespace {
+
+constexpr int64_t kMaxPartlyKnown = 64;
+
+// The elements of a concatenation of rank 1, each where it is known; empty where their number is not.
+std::vector<std::optional<PrimExpr>> partly_known(std::span<const Typed> inputs) {
+  std::vector<std::optional<PrimExpr>> all;
+  for (const auto& input : inputs) {
+    if (!input.is_tensor() || !is_integer(input.dtype()) || input.info->rank != 1u) return {};
+    const auto count = input.info->dims ? input.dim(0).as_const() : std::nullopt;
+    if (!count || *count < 0 || *count > kMaxPartlyKnown) return {};
+    auto part = partly_known_values(input);
+    part.resize(static_cast<size_t>(*count));
+    all.insert(all.end(), part.begin(), part.end());
+    if (all.size() > static_cast<size_t>(kMaxPartlyKnown)) return {};
+  }
+  return all;
+}
+
+}  // namespace
+
 Results convert_concat(const Node& node) {
   const int64_t fallback = node.opset() < 4 ? 1 : 0;
   auto inputs = node.all_inputs();
@@ -131,7 +152,9 @@ Results convert_concat(const Node& node) {
         "concat_sequence", {sequence, node.builder().prim(node.integer("axis", fallback)), node.builder().prim(0)},
         of_rank(inputs[0], inputs[0].rank()))};
   }
-  return {node.builder().call_tuple("concat", inputs, {{"axis", node.integer("axis", fallback)}})};
+  Typed result = node.builder().call_tuple("concat", inputs, {{"axis", node.integer("axis", fallback)}});
+  result.partly = partly_known(inputs);
+  return {std::move(result)};
 }
 
 Results convert_unsqueeze(const Node& node) {
@@ -153,6 +176,33 @@ Results convert_unsqueeze(const Node& node) {
   return {with_values(b, x, result)};
 }
 
+namespace {
+
+// Squeezes the last of these dimensions where it is 1 as the model runs, then the others: what follows is built for
+// each rank. No results where it has been.
+Results squeeze_open(GraphBuilder& b, const Typed& x, std::vector<size_t> open) {
+  const auto rest = b.take_offer();
+  const size_t d = open.back();
+  open.pop_back();
+  b.offer_rest([&b, rest, open](Results branch) {
+    if (open.empty()) return rest(std::move(branch));
+    b.offer_rest(rest);
+    Results results = squeeze_open(b, branch[0], open);
+    if (auto taken = b.take_rest()) return *std::move(taken);
+    return rest(std::move(results));
+  });
+  const Typed is_one = b.call("equal", {b.tensor_of({x.dim(d)}, 0), b.scalar(DType::Int64, 1)});
+  Dims dims = x.dims();
+  dims[d] = 1;
+  return b.branch(
+      is_one, [&] { return Results{b.squeeze(b.match(x, tensor_info(x.dtype(), dims)), static_cast<int64_t>(d))}; },
+      [&] { return Results{x}; });
+}
+
+constexpr size_t kMaxOpenDims = 3;
+
+}  // namespace
+
 Results convert_squeeze(const Node& node) {
   auto& b = node.builder();
   const Typed& x = node.input(0);
@@ -168,9 +218,18 @@ Results convert_squeeze(const Node& node) {
     attrs["axis"] = *std::move(list);
   } else {
     // Which dimensions are 1 decides the rank.
-    for (const auto& dim : x.dims())
-      if (!dim.as_const() && prove_equal(dim, 1) == Proof::Unknown)
+    std::vector<size_t> open;
+    std::vector<int64_t> ones;
+    for (size_t d = 0; d < x.rank(); ++d) {
+      const Proof is_one = prove_equal(x.dim(d), 1);
+      if (is_one == Proof::Unknown) open.push_back(d - ones.size());
+      if (is_one == Proof::Yes) ones.push_back(static_cast<int64_t>(d));
+    }
+    if (!open.empty()) {
+      if (open.size() > kMaxOpenDims || !b.takes_rests(open.size()))
         return {b.builtin("squeeze", {x}, tensor_info(x.dtype()))};
+      return squeeze_open(b, ones.empty() ? x : b.call("squeeze", {x}, {{"axis", ones}}), std::move(open));
+    }
   }
   return {with_values(b, x, b.call("squeeze", {x}, std::move(attrs)))};
 }
@@ -185,6 +244,23 @@ std::optional<Typed> expanded_values(GraphBuilder& b, const Typed& x, const Dims
   if (count == 1) return b.tensor_of(*x.values, std::max(x.rank(), shape.size()), x.dtype());
   if (x.values->size() != 1 || count < 1 || count > kMostValues) return std::nullopt;
   return b.tensor_of(Dims(static_cast<size_t>(count), x.values->front()), 1, x.dtype());
+}
+
+// What is known of x under a shape of `count` elements, of which some are told.
+StructInfo expanded_info(const Typed& x, std::span<const std::optional<PrimExpr>> shape, size_t count) {
+  const size_t rank = std::max(x.rank(), count);
+  Dims dims;
+  for (size_t d = 0; d < rank; ++d) {
+    const std::optional<PrimExpr> own = d + x.rank() >= rank ? std::optional(x.dim(d + x.rank() - rank)) : PrimExpr(1);
+    const std::optional<PrimExpr> wanted = d + count < rank                  ? PrimExpr(1)
+                                           : d + count - rank < shape.size() ? shape[d + count - rank]
+                                                                             : std::nullopt;
+    const bool keeps = wanted && wanted->is_const(1), fills = own->is_const(1);
+    const bool decides = wanted && wanted->as_const() && *wanted->as_const() > 1;
+    const bool known = own->as_const() && *own->as_const() != 1;
+    dims.push_back(keeps || known ? *own : (wanted && fills) || decides ? *wanted : PrimExpr(make_sym_var("d")));
+  }
+  return tensor_info(x.dtype(), std::move(dims));
 }
 
 }  // namespace
@@ -208,8 +284,9 @@ Results convert_expand(const Node& node) {
     }
     if (clear) return {b.call("broadcast_to", {x, b.shape(std::move(target))})};
   }
-  const size_t rank = std::max(x.rank(), shape ? shape->size() : node.length(1));
-  return {b.builtin("expand", {x, b.list(node.input(1))}, of_rank(x, rank))};
+  const auto wanted = partly_known_values(node.input(1));
+  const size_t count = shape ? shape->size() : node.length(1);
+  return {b.builtin("expand", {x, b.list(node.input(1))}, expanded_info(x, wanted, count))};
 }
 
 // Before opset 6 the repeats of one axis, which is another input.

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "compiler/ir/op.h"
@@ -99,6 +100,11 @@ class GraphBuilder {
   // is then in `take_rest`, and that `branch` gives nothing.
   void offer_rest(Rest rest) { rest_ = std::move(rest); }
   std::optional<std::vector<Typed>> take_rest();
+  // What is offered, for those who build it themselves, and what they got of it; is there an offer for `count` branches
+  // that double what follows?
+  Rest take_offer() { return std::exchange(rest_, nullptr); }
+  void give_rest(std::vector<Typed> results) { rest_results_ = std::move(results); }
+  bool takes_rests(size_t count) const;
   // The carried values after the last step, then what was collected.
   std::vector<Typed> loop(const Loop& loop);
 

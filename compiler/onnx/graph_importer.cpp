@@ -136,26 +136,22 @@ void GraphImporter::initializers(const onnx::GraphProto& graph) {
   }
 }
 
-std::vector<Typed> GraphImporter::run(const onnx::GraphProto& graph) {
-  scopes_.back().graph = &graph;
-  return walk(graph.node(), 0, [&] {
-    std::vector<Typed> outputs;
-    for (const auto& output : graph.output()) outputs.push_back(value(output.name()));
-    return outputs;
-  });
-}
+std::vector<Typed> GraphImporter::run(const onnx::GraphProto& graph) { return walk(graph).results; }
 
 std::vector<Typed> GraphImporter::convert(const onnx::GraphProto& graph, std::span<const Typed> inputs) {
   if (static_cast<size_t>(graph.input_size()) > inputs.size())
     fail(ErrorCode::ArityMismatch, "graph '{}' has {} inputs, {} are given", graph.name(), graph.input_size(),
          inputs.size());
+  const auto after = builder_.take_offer();
   Scope scope;
   scope.graph = &graph;
   return in_scope(std::move(scope), [&] {
     for (int i = 0; i < graph.input_size(); ++i)
       define(graph.input(i).name(), refined(graph.input(i).name(), inputs[static_cast<size_t>(i)]));
     initializers(graph);
-    return run(graph);
+    Walked walked = walk(graph, after);
+    if (walked.all) builder_.give_rest(std::exchange(walked.results, {}));
+    return std::move(walked.results);
   });
 }
 
@@ -171,11 +167,47 @@ std::vector<Typed> GraphImporter::in_scope(Scope scope, const Outputs& body) {
   }
 }
 
-std::vector<Typed> GraphImporter::walk(const Nodes& nodes, int first, const Outputs& outputs) {
+std::vector<Typed> GraphImporter::in_graph(size_t scopes, const Outputs& body) {
+  const auto first = scopes_.begin() + static_cast<ptrdiff_t>(scopes);
+  std::vector<Scope> inner(std::make_move_iterator(first), std::make_move_iterator(scopes_.end()));
+  scopes_.erase(first, scopes_.end());
+  const auto restore = [&] {
+    scopes_.insert(scopes_.end(), std::make_move_iterator(inner.begin()), std::make_move_iterator(inner.end()));
+  };
+  Scope scope;
+  scope.graph = scopes_.back().graph;
+  scope.function = scopes_.back().function;
+  try {
+    auto results = in_scope(std::move(scope), body);
+    restore();
+    return results;
+  } catch (...) {
+    restore();
+    throw;
+  }
+}
+
+GraphImporter::Walked GraphImporter::walk(const onnx::GraphProto& graph, const GraphBuilder::Rest& after) {
+  scopes_.back().graph = &graph;
+  const auto outputs = [&] {
+    std::vector<Typed> values;
+    for (const auto& output : graph.output()) values.push_back(value(output.name()));
+    return values;
+  };
+  return walk(graph.node(), 0, outputs, after);
+}
+
+GraphImporter::Walked GraphImporter::walk(const Nodes& nodes, int first, const Outputs& outputs,
+                                          const GraphBuilder::Rest& after) {
   scopes_.back().nodes = &nodes;
-  for (int i = first; i < nodes.size(); ++i)
-    if (auto rest = node(nodes[i], i, [&, i] { return walk(nodes, i + 1, outputs); })) return *std::move(rest);
-  return outputs();
+  for (int i = first; i < nodes.size(); ++i) {
+    const auto rest = [&, i] {
+      Walked walked = walk(nodes, i + 1, outputs, after);
+      return walked.all || !after ? std::move(walked.results) : after(std::move(walked.results));
+    };
+    if (auto results = node(nodes[i], i, rest)) return {*std::move(results), static_cast<bool>(after)};
+  }
+  return {outputs(), false};
 }
 
 std::optional<std::vector<Typed>> GraphImporter::node(const onnx::NodeProto& given, int index, const Outputs& rest) {
@@ -209,12 +241,9 @@ std::optional<std::vector<Typed>> GraphImporter::node(const onnx::NodeProto& giv
       results = gradient(proto, index);
     } else {
       builder_.offer_rest(nullptr);
-      if (conversion == convert_if) {
-        builder_.offer_rest([&](std::vector<Typed> branch) {
-          Scope scope;
-          scope.graph = scopes_.back().graph;
-          scope.function = scopes_.back().function;
-          return in_scope(std::move(scope), [&] {
+      if (conversion == convert_if || (conversion == convert_squeeze && !declares_rank(proto))) {
+        builder_.offer_rest([&, scopes = scopes_.size()](std::vector<Typed> branch) {
+          return in_graph(scopes, [&] {
             begin();
             define_outputs(proto, std::move(branch));
             return rest();
@@ -312,7 +341,7 @@ std::vector<Typed> GraphImporter::call_function(const onnx::NodeProto& node, con
     active_functions_.pop_back();
   };
   try {
-    auto outputs = walk(function.node(), 0, [&] {
+    auto walked = walk(function.node(), 0, [&] {
       std::vector<Typed> values;
       for (const auto& output : function.output()) {
         if (lacks(output)) break;
@@ -321,7 +350,7 @@ std::vector<Typed> GraphImporter::call_function(const onnx::NodeProto& node, con
       return values;
     });
     restore();
-    return outputs;
+    return std::move(walked.results);
   } catch (Error& error) {
     restore();
     error.add_context(fmt::format("function '{}'", function.name()));
@@ -363,6 +392,11 @@ const onnx::TypeProto* GraphImporter::declared(const std::string& name) {
       for (const auto& info : *list) types.try_emplace(info.name(), &info.type());
   const auto found = types.find(name);
   return found == types.end() ? nullptr : found->second;
+}
+
+bool GraphImporter::declares_rank(const onnx::NodeProto& node) {
+  const onnx::TypeProto* type = node.output_size() > 0 ? declared(node.output(0)) : nullptr;
+  return type != nullptr && type->has_tensor_type() && type->tensor_type().has_shape();
 }
 
 namespace {

@@ -48,9 +48,16 @@ class GraphImporter final : public Subgraphs {
   int64_t opset(std::string_view domain) const;
   using Outputs = std::function<std::vector<Typed>()>;
   std::vector<Typed> in_scope(Scope scope, const Outputs& body);
+  // In a new scope of the graph that had the innermost of these scopes; those behind it are not seen.
+  std::vector<Typed> in_graph(size_t scopes, const Outputs& body);
+  struct Walked {
+    std::vector<Typed> results;
+    bool all = false;  // of what comes after the nodes too
+  };
   // The nodes from `first` on, then the outputs. What follows an if whose branches give tensors of different ranks is
-  // built in each branch.
-  std::vector<Typed> walk(const Nodes& nodes, int first, const Outputs& outputs);
+  // built in each branch; so is what comes `after` these nodes, where they are those of a branch that is known.
+  Walked walk(const Nodes& nodes, int first, const Outputs& outputs, const GraphBuilder::Rest& after = nullptr);
+  Walked walk(const onnx::GraphProto& graph, const GraphBuilder::Rest& after = nullptr);
   // What follows, where the node has taken it over.
   std::optional<std::vector<Typed>> node(const onnx::NodeProto& proto, int index, const Outputs& rest);
   void define_outputs(const onnx::NodeProto& proto, std::vector<Typed> results);
@@ -65,6 +72,8 @@ class GraphImporter final : public Subgraphs {
   // The type that the graph at hand gives a name; null where it gives none.
   const onnx::TypeProto* declared(const std::string& name);
   Typed refined(const std::string& name, Typed value);
+  // Does the graph at hand give the rank of the node's first output?
+  bool declares_rank(const onnx::NodeProto& node);
 
   std::shared_ptr<const ir::Source> source_;
   std::string folder_;

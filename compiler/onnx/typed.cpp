@@ -44,6 +44,13 @@ std::optional<std::vector<int64_t>> known_integers(const Typed& x) {
   return integers;
 }
 
+std::vector<std::optional<PrimExpr>> partly_known_values(const Typed& x) {
+  if (!x.partly.empty()) return x.partly;
+  const auto values = known_values(x);
+  if (!values) return {};
+  return {values->begin(), values->end()};
+}
+
 std::optional<double> known_number(const Typed& x) {
   if (x.values && x.values->size() == 1)
     if (const auto known = x.values->front().as_const()) return static_cast<double>(*known);

@@ -26,6 +26,8 @@ struct Typed {
   int32_t stored = 0;
   // Elements as in `values`, of rank 2 and more, row-major.
   std::optional<Dims> elements = {};
+  // The elements of a tensor of rank 1, each where it is known; empty where nothing is.
+  std::vector<std::optional<PrimExpr>> partly = {};
 
   // The elements, where the value is a constant; null otherwise.
   const TensorObject* constant() const;
@@ -41,6 +43,8 @@ struct Typed {
 std::optional<Dims> known_values(const Typed& x);
 // The same as numbers.
 std::optional<std::vector<int64_t>> known_integers(const Typed& x);
+// The elements of an integer tensor of rank 1, each where it is known; empty where nothing is.
+std::vector<std::optional<PrimExpr>> partly_known_values(const Typed& x);
 // The number in a constant of one element.
 std::optional<double> known_number(const Typed& x);
 

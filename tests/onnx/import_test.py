@@ -214,6 +214,36 @@ def branches(folder):
     check("a branch that does not fit, taken", result[0] == 1 and "error[ShapeMismatch]" in result[2], result)
     result = tool(folder, conv, "run", "--input", "x=1x1x4xf32=1 2 3 4", "--input", "c=bool=true")
     check("a branch that fits, taken", result[:2] == (0, "1x1x2xf32=6 9\n"), result)
+    # A Squeeze without axes: what follows is built for each rank.
+    squeezed = model([node("Squeeze", ["x"], ["q"]), node("ReduceSum", ["q", "last"], ["y"], keepdims=0)],
+                     [value("x", ("n", "m", 1, 2))], [value("y", None)],
+                     [numpy_helper.from_array(np.array([-1], dtype=np.int64), "last")])
+    for dims, expected in (("1x1x1x2", "f32=3\n"), ("2x1x1x2", "2xf32=3 7\n"), ("1x2x1x2", "2xf32=3 7\n"), ("2x2x1x2", "2x2xf32=3 7 11 15\n")):
+        count = np.prod([int(d) for d in dims.split("x")])
+        result = tool(folder, squeezed, "run", "--input", f"x={dims}xf32={' '.join(str(i + 1) for i in range(count))}")
+        check(f"a Squeeze of {dims} without axes", result[:2] == (0, expected), result)
+    # A branch that is known goes on with the rank that an if inside of it has; its names end with it.
+    inner = helper.make_graph([node("Identity", ["x"], ["q"]), node("Shape", ["q"], ["s"]), node("Gather", ["s", "zero"], ["d"]),
+                               node("Equal", ["d", "one"], ["c"]), squeeze[3], node("Neg", ["q_"], ["out"])],
+                              "inner", [], [value("out", None)])
+    inner.node[4].output[0] = "q_"
+    known = model([node("Equal", ["one", "one"], ["yes"]),
+                   node("If", ["yes"], ["z"], then_branch=inner,
+                        else_branch=helper.make_graph([node("Identity", ["x"], ["w"])], "e", [], [value("w", None)])),
+                   node("Abs", ["x"], ["q"]), node("Shape", ["z"], ["r"]), node("Size", ["r"], ["rank"]), node("Cast", ["rank"], ["f"], to=FLOAT),
+                   node("Add", ["q", "f"], ["y"])], [value("x", ("n", "m"))], [value("y", None)], constants)
+    for given, expected in (("x=1x2xf32=1 -2", "1x2xf32=2 3\n"), ("x=2x1xf32=1 -2", "2x1xf32=3 4\n")):
+        result = tool(folder, known, "run", "--input", given)
+        check("ranks behind a branch that is known", result[:2] == (0, expected), result)
+    # Dimensions of an Expand of which some are in the data.
+    partly = model([node("Concat", ["n", "first", "two"], ["s"], axis=0), node("Expand", ["x", "s"], ["z"]),
+                    node("MatMul", ["w", "z"], ["y"])], [value("x", (3, 1)), value("n", (1,), TensorProto.INT64)], [value("y", None)],
+                   [numpy_helper.from_array(np.array(v, dtype=np.int64), k) for k, v in (("first", [3]), ("two", [2]))] +
+                   [numpy_helper.from_array(np.ones((1, 3), np.float32), "w")])
+    result = tool(folder, partly, "opt", "--passes=normalize")
+    check("dimensions of which some are in the data", "match_cast(%z, Tensor[(d, 3, 2), float32])" in result[1], result)
+    result = tool(folder, partly, "run", "--input", "x=3x1xf32=1 2 3", "--input", "n=1xi64=2")
+    check("an Expand by the data", result[:2] == (0, "2x1x2xf32=6 6 6 6\n"), result)
     # Paddings as exporters lay them out: a matrix that is turned.
     pad = model([node("Reshape", ["p", "pairs"], ["m"]), node("Slice", ["m", "first", "last", "first", "back"], ["r"]),
                  node("Transpose", ["r"], ["t"], perm=[1, 0]), node("Reshape", ["t", "flat"], ["w"]),
