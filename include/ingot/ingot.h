@@ -101,6 +101,7 @@ typedef struct ingot_load_options {
   int no_jit;          /* interpret PrimFuncs */
   int threads;         /* of one run; 0 means 1 */
   const char* kernels; /* "reference": the slow obvious kernels, for tests; null: the best */
+  int perf_map;        /* name generated functions in /tmp/perf-PID.map, for Linux' perf */
 } ingot_load_options;
 
 typedef struct ingot_run_options {

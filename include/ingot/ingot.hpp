@@ -320,7 +320,8 @@ struct LoadOptions {
   std::string cpu;    // at most this instruction set; empty: what the machine has
   bool jit = true;
   int threads = 1;
-  std::string kernels;  // "reference", or empty for the best
+  std::string kernels;    // "reference", or empty for the best
+  bool perf_map = false;  // name generated functions in /tmp/perf-PID.map
 };
 
 struct Param {
@@ -376,6 +377,7 @@ class Executable {
     o.no_jit = !options.jit;
     o.threads = options.threads;
     o.kernels = options.kernels.empty() ? nullptr : options.kernels.c_str();
+    o.perf_map = options.perf_map;
     ingot_executable* handle = nullptr;
     check(load_it(&o, &handle));
     Executable executable;

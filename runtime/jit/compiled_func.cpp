@@ -9,6 +9,7 @@
 #include "runtime/base/convert.h"
 #include "runtime/base/error.h"
 #include "runtime/jit/ir.h"
+#include "runtime/jit/perf_map.h"
 #include "runtime/jit/reorder_loops.h"
 #include "runtime/jit/rows_in_outputs.h"
 
@@ -84,13 +85,15 @@ struct CompiledFunc::Share {
 
 std::unique_ptr<const CompiledFunc> CompiledFunc::compile(const tir::PrimFunc& func,
                                                           std::span<const std::vector<int64_t>> dims,
-                                                          std::span<const int64_t> scalars, Cpu cpu, int threads) {
+                                                          std::span<const int64_t> scalars, Cpu cpu, int threads,
+                                                          const PerfMap* perf_map) {
   if (cpu < Cpu::Avx2) return nullptr;
   tir::Nest nest = tir::make_nest(func, dims, scalars);
   const auto large = large_outputs(func, nest.buffers);
   reorder(nest, large);
   const auto code = generate(nest, cpu, large);
   if (!code) return nullptr;
+  if (perf_map != nullptr) perf_map->add(*code, perf_name(func, dims));
   auto result = std::make_unique<CompiledFunc>();
   result->cpu_ = cpu;
   result->work_ = nest.work;
@@ -152,7 +155,8 @@ void CompiledFunc::lay_out(const tir::Nest& nest, std::span<const tir::NestBuffe
 
 std::unique_ptr<const ShapedFunc> ShapedFunc::compile(const tir::PrimFunc& func,
                                                       std::span<const std::vector<int64_t>> dims,
-                                                      std::span<const uint32_t> varying, Cpu cpu) {
+                                                      std::span<const uint32_t> varying, Cpu cpu,
+                                                      const PerfMap* perf_map) {
   if (cpu < Cpu::Avx2) return nullptr;
   auto nest = tir::make_shaped_nest(func, dims, varying);
   if (!nest) return nullptr;
@@ -163,6 +167,7 @@ std::unique_ptr<const ShapedFunc> ShapedFunc::compile(const tir::PrimFunc& func,
   reorder(result->nest_, {});
   auto code = generate(result->nest_, cpu, {});
   if (!code) return nullptr;
+  if (perf_map != nullptr) perf_map->add(*code, perf_name(func, dims, varying));
   result->code_ = std::move(*code);
   return result;
 }

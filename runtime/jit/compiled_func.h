@@ -13,6 +13,8 @@
 
 namespace ingot::jit {
 
+class PerfMap;
+
 // A PrimFunc as machine code, for concrete dimensions. Immutable; `run` may be called by many threads at once, each
 // with scratch of its own.
 class CompiledFunc {
@@ -20,10 +22,11 @@ class CompiledFunc {
   CompiledFunc() = default;
   // nullptr where the generator does not take the function, or the CPU or the system do not let it: the interpreter
   // runs everything. Otherwise as tir::Interpreter, whose meaning this has: exactly, but for reductions, whose order
-  // may change, and for the functions of vector_math.h.
+  // may change, and for the functions of vector_math.h. `perf_map` may be null; throws Io where it cannot be written.
   static std::unique_ptr<const CompiledFunc> compile(const tir::PrimFunc& func,
                                                      std::span<const std::vector<int64_t>> dims,
-                                                     std::span<const int64_t> scalars, Cpu cpu, int threads);
+                                                     std::span<const int64_t> scalars, Cpu cpu, int threads,
+                                                     const PerfMap* perf_map = nullptr);
 
   // Bytes for temporaries, aligned to 64.
   size_t scratch_bytes() const { return scratch_bytes_; }
@@ -82,10 +85,11 @@ class ShapedFunc {
  public:
   ShapedFunc() = default;
   // As tir::make_shaped_nest; nullptr also where the generator would have to know the dimensions to make code that is
-  // about as fast. `func` outlives the result.
+  // about as fast. `func` outlives the result. `perf_map` as above.
   static std::unique_ptr<const ShapedFunc> compile(const tir::PrimFunc& func,
                                                    std::span<const std::vector<int64_t>> dims,
-                                                   std::span<const uint32_t> varying, Cpu cpu);
+                                                   std::span<const uint32_t> varying, Cpu cpu,
+                                                   const PerfMap* perf_map = nullptr);
   // The function for dimensions that agree with those of `compile` where they do not vary, in microseconds: the code
   // is shared. nullptr where these are too large or zero. Throws ShapeMismatch as tir::shape_of.
   std::unique_ptr<const CompiledFunc> at(std::span<const std::vector<int64_t>> dims, int threads) const;

@@ -122,6 +122,7 @@ std::optional<Code> generate(const tir::Nest& nest, Cpu cpu, const std::unordere
     const size_t used = emitter->finish();
     auto memory = CodeMemory::make(std::as_bytes(std::span(bytes.get(), used)));
     if (!memory) return std::nullopt;
+    code.bytes = used;
     code.memory = std::make_shared<const CodeMemory>(std::move(*memory));
     return code;
   } catch (const Refusal&) {

@@ -23,6 +23,7 @@ struct StageCode {
 struct Code {
   std::shared_ptr<const CodeMemory> memory;  // null where there are no stages
   std::vector<StageCode> stages;             // point into the nest
+  size_t bytes = 0;                          // of the memory's pages
 };
 
 // Code for the nest, whose stores to `large` buffers may bypass the caches. nullopt where the generator does not take

@@ -15,6 +15,9 @@ namespace ingot {
 
 class FamilyCache;
 class ThreadTeam;
+namespace jit {
+class PerfMap;
+}
 
 // One operand as the kernel will find it. `constant` is set where the elements are known when the kernel is prepared
 // (weights): row-major, of the executable. `value` is that of an int64 scalar, where it is known then: sizes and loops
@@ -40,6 +43,7 @@ struct Problem {
   PackCache* packs = nullptr;     // null: nothing is shared
   // Where set, kernels whose dimensions vary may share what does not depend on these.
   FamilyCache* families = nullptr;
+  const jit::PerfMap* perf_map = nullptr;  // where generated code is named; null: nowhere
 };
 
 // What a call finds when it runs. Addresses are those of the elements in the layouts of the problem; rank-0 operands

@@ -13,6 +13,7 @@ LoadOptions load_options(const ingot_load_options* given) {
   result.copy = options.copy != 0;
   if (options.cpu != nullptr) result.cpu = parse_cpu(options.cpu);
   result.jit = options.no_jit == 0;
+  result.perf_map = options.perf_map != 0;
   if (options.threads < 0)
     fail(ErrorCode::InvalidArgument, "a run cannot have {} threads; 1 is the least", options.threads);
   result.threads = options.threads == 0 ? 1 : options.threads;

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "runtime/base/file.h"
+#include "runtime/jit/perf_map.h"
 #include "runtime/kernels/family_cache.h"
 #include "runtime/parallel/thread_team.h"
 #include "vm/executable/reader.h"
@@ -34,6 +35,7 @@ struct Executable::Impl {
         options(options_),
         cpu(usable_cpu(options_)),
         sections(std::move(sections_)) {
+    if (options.perf_map) perf_map = std::make_unique<jit::PerfMap>(jit::PerfMap::path_of_process());
     if (options.threads > 1) threads = std::make_unique<ThreadTeam>(options.threads);
     for (uint32_t i = 0; i < program.functions.size(); ++i) {
       if (program.functions[i].exported) exported.emplace(program.functions[i].name, i);
@@ -42,7 +44,7 @@ struct Executable::Impl {
   }
 
   PlanContext context() {
-    return {&program, &linked, cpu, threads.get(), &packs, &families, options.jit, options.kernels};
+    return {&program, &linked, cpu, threads.get(), &packs, &families, options.jit, options.kernels, perf_map.get()};
   }
 
   std::shared_ptr<const FunctionPlan> plan(uint32_t function, std::span<const int64_t> dims, size_t memory_limit) {
@@ -81,6 +83,7 @@ struct Executable::Impl {
   Cpu cpu;
   std::vector<SectionInfo> sections;
   std::unique_ptr<ThreadTeam> threads;
+  std::unique_ptr<jit::PerfMap> perf_map;
   mutable PackCache packs;
   FamilyCache families;
   std::map<std::string, uint32_t, std::less<>> exported;
@@ -144,8 +147,13 @@ std::shared_ptr<const PreparedKernel> Executable::prepare(uint32_t kernel,
   const auto make = [&] {
     const KernelCall& call = impl_->program.kernels[kernel];
     return std::make_shared<const PreparedKernel>(
-        prepare_kernel({&call, operands.first(call.inputs), operands.subspan(call.inputs), impl_->cpu,
-                        impl_->threads.get(), &impl_->packs},
+        prepare_kernel({.call = &call,
+                        .inputs = operands.first(call.inputs),
+                        .outputs = operands.subspan(call.inputs),
+                        .cpu = impl_->cpu,
+                        .threads = impl_->threads.get(),
+                        .packs = &impl_->packs,
+                        .perf_map = impl_->perf_map.get()},
                        variant_of(call, impl_->options.jit, impl_->options.kernels)));
   };
   return impl_->kernels.get(key, make);

@@ -17,7 +17,8 @@ struct LoadOptions {
   std::optional<Cpu> cpu;  // at most this; none: what the machine has
   bool jit = true;
   int threads = 1;
-  std::string kernels;  // "reference", or empty for the best
+  std::string kernels;    // "reference", or empty for the best
+  bool perf_map = false;  // name generated functions in /tmp/perf-PID.map
 };
 
 struct FunctionPlan;

@@ -144,8 +144,14 @@ class Planner {
         for (size_t i = 0; i < linked.operands.size(); ++i)
           specs.push_back(spec_of(linked.operands[i], site.classes[i].is(Kind::Scalar)));
         const std::span<const OperandSpec> all(specs);
-        PreparedKernel prepared = prepare_kernel({&call, all.first(call.inputs), all.subspan(call.inputs), context_.cpu,
-                                                  context_.threads, context_.packs, context_.families},
+        PreparedKernel prepared = prepare_kernel({.call = &call,
+                                                  .inputs = all.first(call.inputs),
+                                                  .outputs = all.subspan(call.inputs),
+                                                  .cpu = context_.cpu,
+                                                  .threads = context_.threads,
+                                                  .packs = context_.packs,
+                                                  .families = context_.families,
+                                                  .perf_map = context_.perf_map},
                                                  variant_of(call, context_.jit, context_.variant));
         plan_->kernels[k].kernel = std::move(prepared.kernel);
         plan_->kernels[k].variant = prepared.variant;

@@ -74,7 +74,8 @@ struct PlanContext {
   PackCache* packs;
   FamilyCache* families;  // null: every kernel for its dimensions alone
   bool jit;
-  std::string_view variant;  // of kernels; empty: the best
+  std::string_view variant;      // of kernels; empty: the best
+  const jit::PerfMap* perf_map;  // may be null
 };
 // The variant to ask prepare_kernel for: without permission to generate code, PrimFuncs are interpreted.
 inline std::string_view variant_of(const KernelCall& call, bool jit, std::string_view variant) {

@@ -51,6 +51,7 @@ void add_machine_options(CLI::App& command, MachineOptions& options) {
   command.add_option("--cpu", options.load.cpu, "at most this instruction set: any, avx2, avx512, avx512_bf16, amx");
   command.add_option("--jit", options.jit, "on or off: compile PrimFuncs or interpret them")
       ->check(CLI::IsMember({"on", "off"}));
+  command.add_flag("--perf-map", options.load.perf_map, "name generated functions in /tmp/perf-PID.map, for perf");
   command.add_option("--kernels", options.load.kernels, "reference: the slow obvious kernels");
   command.add_flag("--copy", options.load.copy, "read the file instead of mapping it");
   command.add_option("--plugin", options.plugins, "a shared library that registers PackedFuncs")

@@ -31,6 +31,7 @@ vm::LoadOptions load_options(const MachineOptions& options) {
   vm::LoadOptions result;
   if (!options.load.cpu.empty()) result.cpu = parse_cpu(options.load.cpu);
   result.jit = options.jit == "on";
+  result.perf_map = options.load.perf_map;
   result.threads = options.load.threads;
   result.kernels = options.load.kernels;
   return result;

@@ -40,7 +40,7 @@ std::shared_ptr<const Family> make_family(const Problem& problem) {
   std::vector<uint32_t> varying;
   for (size_t i = 0; i < func.params - func.outputs; ++i) varying.push_back(problem.inputs[i].varying);
   for (const OperandSpec& output : problem.outputs) varying.push_back(output.varying);
-  family->func = jit::ShapedFunc::compile(func, buffer_dims(problem), varying, problem.cpu);
+  family->func = jit::ShapedFunc::compile(func, buffer_dims(problem), varying, problem.cpu, problem.perf_map);
   family->in_place = tir::in_place_inputs(func);
   return family;
 }
@@ -60,7 +60,7 @@ std::unique_ptr<Kernel> make_prim_func_jit(const Problem& problem) {
   if (problem.families != nullptr && varies(problem))
     if (auto kernel = make_of_family(problem, threads)) return kernel;
   auto func = jit::CompiledFunc::compile(*problem.call->prim_func, buffer_dims(problem), scalar_values(problem),
-                                         problem.cpu, threads);
+                                         problem.cpu, threads, problem.perf_map);
   if (!func) return nullptr;
   auto in_place = prim_func_in_place(problem, tir::in_place_inputs(*problem.call->prim_func));
   return std::make_unique<PrimFuncJit>(problem, std::move(func), std::move(in_place));
