@@ -7,6 +7,8 @@ import itertools
 
 import numpy as np
 
+import quantized_cases
+
 FLOATS = ["f16", "bf16", "f32", "f64"]
 INTS = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"]
 NUMBERS = FLOATS + INTS
@@ -511,6 +513,7 @@ MAKERS = {
         take, gather_elements, gather_nd, scatter_elements, scatter_nd, concat, stack, split, strided_slice, pad, tile,
         repeat, flip, reshape, flatten, squeeze, expand_dims, transpose, where, broadcast_to, one_hot, arange, sort,
         topk, nonzero, argwhere, unique, resize, cast, fill)},
+    **quantized_cases.makers(Operand, call),
     "add": elementwise("add", NUMBERS, np.add),
     "maximum": elementwise("maximum", NUMBERS, np.maximum),
     "less": elementwise("less", NUMBERS, np.less),
