@@ -36,9 +36,7 @@ PrimExpr divided(const PrimExpr& dim, int64_t by, std::string_view what) {
 
 int64_t head_count(const Node& node, std::string_view name, int64_t fallback) {
   constexpr int64_t kMostHeads = 1 << 20;
-  const int64_t count = node.integer(name, fallback);
-  if (count < 0 || count > kMostHeads) fail(ErrorCode::InvalidArgument, "attribute {} is {}", name, count);
-  return count;
+  return node.integer(name, fallback, 0, kMostHeads);
 }
 
 Typed to_heads(GraphBuilder& b, const Typed& x, int64_t heads) {

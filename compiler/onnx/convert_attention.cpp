@@ -21,7 +21,7 @@ Typed padded_mask(GraphBuilder& b, const Typed& mask, const PrimExpr& keys) {
 }
 
 std::optional<DType> softmax_precision(const Node& node) {
-  const auto type = static_cast<int32_t>(node.integer("softmax_precision", 0));
+  const auto type = node.element_type("softmax_precision");
   return type == 0 ? std::nullopt : std::optional(dtype_of(type));
 }
 
@@ -54,13 +54,13 @@ Results convert_attention(const Node& node) {
     options.biases.push_back(bias_where(b, b.call("less", {b.positions(k.dim(2)), length}), q.dtype(), -INFINITY));
     if (!node.has(4)) before = b.subtract(length, b.tensor_of({q.dim(2)}, 0));
   }
-  const int64_t left = node.integer("left_window_size", -1), right = node.integer("right_window_size", -1);
+  const int64_t left = node.integer("left_window_size", -1, -1), right = node.integer("right_window_size", -1, -1);
   const int64_t reach = node.flag("is_causal") ? 0 : right;
   if (left >= 0) options.may_see_nothing = true;
   if (left >= 0 || reach >= 0)
     options.biases.push_back(window_bias(b, q.dim(2), k.dim(2), before, q.dtype(), left, reach));
   const Attended s = attend(b, q, k, v, options);
-  const int64_t mode = node.integer("qk_matmul_output_mode", 0);
+  const int64_t mode = node.integer("qk_matmul_output_mode", 0, 0, 3);
   const Typed& shown = mode == 0                           ? s.scores
                        : mode == 1 && options.softcap != 0 ? s.capped
                        : mode == 3                         ? s.weights
@@ -89,7 +89,7 @@ namespace {
 
 Typed rotary(const Node& node, const Typed& x, const Typed& cosine, const Typed& sine) {
   auto& b = node.builder();
-  const int64_t width = node.integer("rotary_embedding_dim", 0);
+  const int64_t width = node.integer("rotary_embedding_dim", 0, 0);
   const bool interleaved = node.flag("interleaved");
   if (x.rank() == 4)
     return b.transpose(rotated(b, b.transpose(x, {0, 2, 1, 3}), cosine, sine, width, interleaved), {0, 2, 1, 3});
@@ -142,12 +142,8 @@ Results convert_causal_conv_with_state(const Node& node) {
   const Window window{{*kernel}, {1}, {1}, {0, 0}};
   Typed y = convolution(b, whole, weight, window, *channels);
   if (node.has(2)) y = b.call("bias_add", {y, node.input(2)}, {{"axis", int64_t{1}}});
-  const std::string activation = node.text("activation", "none");
-  if (activation == "silu" || activation == "swish") {
-    y = b.cast(b.call("silu", {b.cast(y, DType::Float32)}), x.dtype());
-  } else if (activation != "none") {
-    fail(ErrorCode::InvalidArgument, "activation is '{}'", activation);
-  }
+  const std::string activation = node.choice("activation", "none", {"none", "silu", "swish"});
+  if (activation != "none") y = b.cast(b.call("silu", {b.cast(y, DType::Float32)}), x.dtype());
   if (*kernel == 1) return {y, past};
   return {y, b.part(whole, 2, 1 - *kernel, INT64_MAX)};
 }
@@ -155,9 +151,8 @@ Results convert_causal_conv_with_state(const Node& node) {
 // A state [batch, heads, key width, value width] that each step of time decays, corrects and reads.
 Results convert_linear_attention(const Node& node) {
   auto& b = node.builder();
-  const std::string rule = node.text("update_rule", "gated_delta");
+  const std::string rule = node.choice("update_rule", "gated_delta", {"linear", "gated", "delta", "gated_delta"});
   const bool gated = rule == "gated" || rule == "gated_delta", delta = rule == "delta" || rule == "gated_delta";
-  if (!gated && !delta && rule != "linear") fail(ErrorCode::InvalidArgument, "update_rule is '{}'", rule);
   const int64_t heads = head_count(node, "q_num_heads", 0), kv_heads = head_count(node, "kv_num_heads", 0);
   if (kv_heads < 1 || heads % kv_heads != 0)
     fail(ErrorCode::InvalidArgument, "{} heads of keys for {} heads of queries", kv_heads, heads);

@@ -46,9 +46,7 @@ Results convert_ms_inverse(const Node& node) {
 // Distances of the rows of one matrix from those of the other.
 Results convert_c_dist(const Node& node) {
   auto& b = node.builder();
-  const std::string metric = node.text("metric", "sqeuclidean");
-  if (metric != "euclidean" && metric != "sqeuclidean")
-    fail(ErrorCode::Unsupported, "metric is '{}', euclidean and sqeuclidean are supported", metric);
+  const std::string metric = node.choice("metric", "sqeuclidean", {"euclidean", "sqeuclidean"});
   const Typed difference = b.subtract(b.unsqueeze(node.input(0), 1), b.unsqueeze(node.input(1), 0));
   const Typed square = b.call("sum", {b.multiply(difference, difference)}, {{"axis", std::vector<int64_t>{2}}});
   return {metric == "euclidean" ? b.call("sqrt", {square}) : square};

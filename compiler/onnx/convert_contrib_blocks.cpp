@@ -11,11 +11,13 @@ namespace ingot::onnx_import {
 Results convert_mat_mul_n_bits(const Node& node) {
   auto& b = node.builder();
   const Typed& x = node.input(0);
-  const int64_t bits = node.integer("bits", 4), block = node.integer("block_size", 32);
-  const int64_t rows = node.integer("N", 0), columns = node.integer("K", 0);
   constexpr int64_t kMost = int64_t{1} << 40;
-  if ((bits != 2 && bits != 4 && bits != 8) || block < 1 || rows < 1 || columns < 1 || std::max(block, columns) > kMost)
-    fail(ErrorCode::InvalidArgument, "{} bits, blocks of {}, {} x {} weights", bits, block, rows, columns);
+  const int64_t bits = node.integer("bits", 4, 2, 8), block = node.integer("block_size", 32, 1, kMost);
+  for (const char* size : {"N", "K"})
+    if (node.find(size) == nullptr) fail(ErrorCode::InvalidArgument, "attribute {} is missing", size);
+  const int64_t rows = node.integer("N", 1, 1), columns = node.integer("K", 1, 1, kMost);
+  if (bits != 2 && bits != 4 && bits != 8)
+    fail(ErrorCode::InvalidArgument, "attribute bits is {}, it must be 2, 4 or 8", bits);
   const int64_t per_byte = 8 / bits, blocks = (columns + block - 1) / block;
   const Typed flat = b.reshape(node.input(1), {PrimExpr(rows), PrimExpr(blocks), PrimExpr(block / per_byte)});
   const Typed whole = b.reshape(unpack_bits(b, flat, bits), {PrimExpr(rows), PrimExpr(blocks), PrimExpr(block)});

@@ -89,24 +89,21 @@ Results convert_loop(const Node& node) {
 Results convert_scan(const Node& node) {
   auto& b = node.builder();
   const auto& body = node.graph("body");
+  constexpr auto kMost = static_cast<int64_t>(kMaxRank);
   const bool batched = node.opset() < 9;
-  const auto scanned = static_cast<size_t>(node.integer("num_scan_inputs", 0));
+  const auto scanned = static_cast<size_t>(node.integer("num_scan_inputs", 1, 1));
   const size_t first = batched ? 1 : 0;
   if (node.inputs() < first + scanned) fail(ErrorCode::ArityMismatch, "{} scan inputs are not there", scanned);
   const size_t states = node.inputs() - first - scanned;
-  const auto list = [&](const char* name, size_t count) {
-    auto values = node.integers(name).value_or(std::vector<int64_t>(count, 0));
-    values.resize(count, 0);
-    return values;
-  };
   const auto outputs = static_cast<size_t>(body.output_size());
-  if (outputs < states || scanned == 0)
+  if (outputs < states)
     fail(ErrorCode::ArityMismatch, "the body has {} outputs for {} states and {} scan inputs", outputs, states,
          scanned);
   const size_t collected = outputs - states;
-  const auto directions = list(batched ? "directions" : "scan_input_directions", scanned);
-  const auto axes = list("scan_input_axes", scanned), output_axes = list("scan_output_axes", collected);
-  const auto output_directions = list("scan_output_directions", collected);
+  const auto directions = node.integers(batched ? "directions" : "scan_input_directions", scanned, 0, 0, 1);
+  const auto axes = node.integers("scan_input_axes", scanned, 0, -kMost, kMost),
+             output_axes = node.integers("scan_output_axes", collected, 0, -kMost, kMost);
+  const auto output_directions = node.integers("scan_output_directions", collected, 0, 0, 1);
 
   // One scan: states and inputs without the batch.
   const auto scan = [&](std::vector<Typed> state, const std::vector<Typed>& inputs) {

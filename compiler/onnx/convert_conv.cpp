@@ -15,13 +15,6 @@ int64_t static_dim(const Typed& x, size_t d, std::string_view what) {
   return *value;
 }
 
-std::vector<int64_t> list(const Node& node, std::string_view name, size_t count, int64_t fallback) {
-  auto values = node.integers(name).value_or(std::vector<int64_t>(count, fallback));
-  if (values.size() != count)
-    fail(ErrorCode::ShapeMismatch, "{} has {} values for {} spatial dimensions", name, values.size(), count);
-  return values;
-}
-
 Typed biased(const Node& node, Typed result) {
   if (!node.has(2)) return result;
   return node.builder().call("bias_add", {result, node.input(2)}, {{"axis", int64_t{1}}});
@@ -34,15 +27,14 @@ Window window(const Node& node, const Typed& data, std::vector<int64_t> kernel) 
   const size_t spatial = data.rank() - 2;
   if (kernel.size() != spatial)
     fail(ErrorCode::ShapeMismatch, "kernel_shape has {} values for {} spatial dimensions", kernel.size(), spatial);
-  Window w{std::move(kernel), list(node, "strides", spatial, 1), list(node, "dilations", spatial, 1),
-           std::vector<int64_t>(2 * spatial, 0)};
-  const std::string mode = node.text("auto_pad", "NOTSET");
+  Window w{std::move(kernel), node.integers("strides", spatial, 1, 1, INT32_MAX),
+           node.integers("dilations", spatial, 1, 1, INT32_MAX), std::vector<int64_t>(2 * spatial, 0)};
+  const std::string mode = node.choice("auto_pad", "NOTSET", {"NOTSET", "", "SAME_UPPER", "SAME_LOWER", "VALID"});
   if (mode == "NOTSET" || mode.empty()) {
-    w.padding = list(node, "pads", 2 * spatial, 0);
+    w.padding = node.integers("pads", 2 * spatial, 0, 0, INT32_MAX);
   } else if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
     for (size_t i = 0; i < spatial; ++i) {
       const int64_t size = static_dim(data, i + 2, "automatic padding");
-      if (w.strides[i] <= 0) fail(ErrorCode::ShapeMismatch, "stride {} is {}", i, w.strides[i]);
       const int64_t outputs = (size + w.strides[i] - 1) / w.strides[i];
       const int64_t total =
           std::max<int64_t>(0, (outputs - 1) * w.strides[i] + w.dilation[i] * (w.kernel[i] - 1) + 1 - size);
@@ -50,8 +42,6 @@ Window window(const Node& node, const Typed& data, std::vector<int64_t> kernel) 
       w.padding[i] = mode == "SAME_UPPER" ? less : total - less;
       w.padding[i + spatial] = total - w.padding[i];
     }
-  } else if (mode != "VALID") {
-    fail(ErrorCode::InvalidArgument, "auto_pad is '{}'", mode);
   }
   return w;
 }
@@ -70,9 +60,18 @@ Typed channels_last(GraphBuilder& b, const Typed& x) {
 }
 
 std::vector<int64_t> kernel_shape(const Node& node, const Typed& weight) {
-  if (auto given = node.integers("kernel_shape")) return *std::move(given);
   std::vector<int64_t> kernel;
-  for (size_t d = 2; d < weight.rank(); ++d) kernel.push_back(static_dim(weight, d, "a convolution"));
+  const auto given = node.integers("kernel_shape");
+  if (given && given->size() + 2 != weight.rank())
+    fail(ErrorCode::ShapeMismatch, "attribute kernel_shape has {} values, the weight has rank {}", given->size(),
+         weight.rank());
+  for (size_t d = 2; d < weight.rank(); ++d) {
+    const auto known = weight.dim(d).as_const();
+    if (given && known && *known != (*given)[d - 2])
+      fail(ErrorCode::ShapeMismatch, "attribute kernel_shape has {}, dimension {} of the weight has {}",
+           (*given)[d - 2], d, *known);
+    kernel.push_back(given ? (*given)[d - 2] : static_dim(weight, d, "a convolution"));
+  }
   return kernel;
 }
 
@@ -96,7 +95,7 @@ Results convert_conv(const Node& node) {
   if (weight.rank() != x.rank())
     fail(ErrorCode::ShapeMismatch, "the data has rank {}, the weight {}", x.rank(), weight.rank());
   const Window w = window(node, x, kernel_shape(node, weight));
-  return {biased(node, convolution(node.builder(), x, weight, w, node.integer("group", 1)))};
+  return {biased(node, convolution(node.builder(), x, weight, w, node.integer("group", 1, 1, INT32_MAX)))};
 }
 
 // A convolution of the data with zeros between its elements, with the mirrored weight.
@@ -106,18 +105,23 @@ Results convert_conv_transpose(const Node& node) {
   if (weight.rank() != x.rank() || x.rank() < 3)
     fail(ErrorCode::ShapeMismatch, "the data has rank {}, the weight {}", x.rank(), weight.rank());
   const size_t spatial = x.rank() - 2;
-  const int64_t groups = node.integer("group", 1);
+  const int64_t groups = node.integer("group", 1, 1, INT32_MAX);
   const auto kernel = kernel_shape(node, weight);
-  const auto strides = list(node, "strides", spatial, 1), dilation = list(node, "dilations", spatial, 1);
-  auto extra = list(node, "output_padding", spatial, 0);
-  auto padding = list(node, "pads", 2 * spatial, 0);
-  const std::string mode = node.text("auto_pad", "NOTSET");
+  const auto strides = node.integers("strides", spatial, 1, 1, INT32_MAX),
+             dilation = node.integers("dilations", spatial, 1, 1, INT32_MAX);
+  auto extra = node.integers("output_padding", spatial, 0, 0, INT32_MAX);
+  auto padding = node.integers("pads", 2 * spatial, 0, 0, INT32_MAX);
+  const std::string mode = node.choice("auto_pad", "NOTSET", {"NOTSET", "", "SAME_UPPER", "SAME_LOWER", "VALID"});
   const auto shape = node.integers("output_shape");
+  if (shape && shape->size() != spatial && shape->size() != spatial + 2)
+    fail(ErrorCode::ShapeMismatch, "attribute output_shape has {} values for {} spatial dimensions", shape->size(),
+         spatial);
   const bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
   if (shape || same) {
     for (size_t i = 0; i < spatial; ++i) {
       const int64_t size = static_dim(x, 2 + i, "a given output shape");
       const int64_t wanted = shape ? shape->at(shape->size() - spatial + i) : size * strides[i];
+      if (wanted < 1) fail(ErrorCode::InvalidArgument, "attribute output_shape has {}, it must be 1 or more", wanted);
       const int64_t total = strides[i] * (size - 1) + extra[i] + (kernel[i] - 1) * dilation[i] + 1 - wanted;
       // What is missing is added behind.
       if (total < 0) extra[i] -= total;
@@ -156,8 +160,8 @@ Results convert_conv_transpose(const Node& node) {
 Results convert_gemm(const Node& node) {
   const ir::Attrs attrs = {{"alpha", node.number("alpha", 1.0)},
                            {"beta", node.number("beta", 1.0)},
-                           {"transpose_a", node.integer("transA", 0) != 0},
-                           {"transpose_b", node.integer("transB", 0) != 0}};
+                           {"transpose_a", node.flag("transA")},
+                           {"transpose_b", node.flag("transB")}};
   std::vector<Typed> inputs = {node.input(0), node.input(1)};
   if (node.has(2)) inputs.push_back(node.input(2));
   return {node.builder().call("gemm", inputs, attrs)};

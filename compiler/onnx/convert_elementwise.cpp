@@ -166,9 +166,7 @@ Results convert_mod(const Node& node) {
 
 // A count of the width or more leaves nothing, in both directions.
 Results convert_bit_shift(const Node& node) {
-  const std::string direction = node.text("direction", "");
-  if (direction != "LEFT" && direction != "RIGHT")
-    fail(ErrorCode::InvalidArgument, "direction is '{}', it must be LEFT or RIGHT", direction);
+  const std::string direction = node.choice("direction", "", {"LEFT", "RIGHT"});
   return {node.builder().call(direction == "LEFT" ? "left_shift" : "right_shift", {node.input(0), node.input(1)})};
 }
 
@@ -205,7 +203,9 @@ Results convert_thresholded_relu(const Node& node) {
   return {node.builder().call("thresholded_relu", {node.input(0)}, {{"alpha", node.number("alpha", 1.0)}})};
 }
 Results convert_gelu(const Node& node) {
-  return {in_float32(node.builder(), node.text("approximate", "none") == "tanh" ? "gelu_tanh" : "gelu", node.input(0))};
+  return {in_float32(node.builder(),
+                     node.choice("approximate", "none", {"none", "tanh"}) == "tanh" ? "gelu_tanh" : "gelu",
+                     node.input(0))};
 }
 Results convert_swish(const Node& node) {
   auto& b = node.builder();
@@ -284,8 +284,8 @@ Typed converted(const Node& node, const Typed& x, int32_t type) {
   }
   if (stores_only(type))
     return b.builtin("round_to",
-                     {before_opset_24(node, x, type), b.prim(type), b.prim(node.integer("saturate", 1)),
-                      b.text(node.text("round_mode", "up"))},
+                     {before_opset_24(node, x, type), b.prim(type), b.prim(node.flag("saturate", true)),
+                      b.text(node.choice("round_mode", "up", {"up", "down", "nearest"}))},
                      tensor_info(dtype, x.dims()));
   // Dimensions fit 32 bits; fewer may lose some of theirs.
   if (x.values && is_integer(dtype) && dtype_bytes(dtype) >= 4) return b.tensor_of(*x.values, x.rank(), dtype);
@@ -300,7 +300,7 @@ Typed converted(const Node& node, const Typed& x, int32_t type) {
 }  // namespace
 
 Results convert_cast(const Node& node) {
-  const auto type = static_cast<int32_t>(node.integer("to", 0));
+  const auto type = node.element_type("to");
   Typed result = converted(node, node.input(0), type);
   result.stored = stores_only(type) ? type : 0;
   return {result};
@@ -309,7 +309,7 @@ Results convert_cast(const Node& node) {
 Results convert_bit_cast(const Node& node) {
   auto& b = node.builder();
   const Typed& x = node.input(0);
-  const auto type = static_cast<int32_t>(node.integer("to", 0));
+  const auto type = node.element_type("to");
   const DType dtype = dtype_of(type);
   if (stores_only(type) || x.stored != 0) fail(ErrorCode::Unsupported, "the bits of types that only store numbers");
   return {b.builtin("bit_cast", {x, b.scalar(dtype, 0)}, tensor_info(dtype, x.dims()))};

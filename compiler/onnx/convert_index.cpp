@@ -45,12 +45,13 @@ Results convert_gather_nd(const Node& node) {
 
 Results convert_scatter_elements(const Node& node) {
   return {node.builder().call("scatter_elements", {node.input(0), node.input(1), node.input(2)},
-                              {{"axis", node.integer("axis", 0)}, {"reduction", node.text("reduction", "none")}})};
+                              {{"axis", node.integer("axis", 0)},
+                               {"reduction", node.choice("reduction", "none", {"none", "add", "mul", "max", "min"})}})};
 }
 
 Results convert_scatter_nd(const Node& node) {
   return {node.builder().call("scatter_nd", {node.input(0), node.input(1), node.input(2)},
-                              {{"reduction", node.text("reduction", "none")}})};
+                              {{"reduction", node.choice("reduction", "none", {"none", "add", "mul", "max", "min"})}})};
 }
 
 // Writes `update` into `cache` at the positions of each batch.
@@ -67,7 +68,7 @@ Results convert_tensor_scatter(const Node& node) {
     while (start.rank() < cache.rank()) start = b.unsqueeze(start, static_cast<int64_t>(start.rank()));
     place = b.add(place, b.cast(start, DType::Int64));
   }
-  if (node.text("mode", "linear") == "circular") {
+  if (node.choice("mode", "linear", {"linear", "circular"}) == "circular") {
     const Typed extent = b.tensor_of({cache.dim(along)}, 0);
     place = b.call("floor_mod", {place, extent});
   }
@@ -109,7 +110,7 @@ Results convert_top_k(const Node& node) {
   auto& b = node.builder();
   const Typed& x = node.input(0);
   const int64_t axis = node.axis(node.integer("axis", -1), x.rank());
-  const Typed k = node.find("k") != nullptr ? b.integers({node.integer("k", 1)}) : node.input(1);
+  const Typed k = node.find("k") != nullptr ? b.integers({node.integer("k", 1, 0)}) : node.input(1);
   const auto count = known_values(k);
   Dims dims = x.dims();
   dims[static_cast<size_t>(axis)] = count && count->size() == 1 ? count->front() : PrimExpr(make_sym_var("k"));
@@ -124,7 +125,7 @@ Results convert_non_max_suppression(const Node& node) {
   auto& b = node.builder();
   return {b.builtin("non_max_suppression",
                     {node.input(0), node.input(1), node.input_or_none(2), node.input_or_none(3), node.input_or_none(4),
-                     b.prim(node.integer("center_point_box", 0))},
+                     b.prim(node.flag("center_point_box"))},
                     tensor_info(DType::Int64, Dims{make_sym_var("selected"), PrimExpr(3)}))};
 }
 
@@ -196,9 +197,9 @@ PrimExpr divided(const PrimExpr& dim, int64_t by) {
 }
 
 int64_t block_size(const Node& node) {
-  const int64_t size = node.integer("blocksize", 0);
   constexpr int64_t kLargestBlock = 1 << 20;
-  if (size <= 0 || size > kLargestBlock) fail(ErrorCode::InvalidArgument, "blocksize is {}", size);
+  if (node.find("blocksize") == nullptr) fail(ErrorCode::InvalidArgument, "attribute blocksize is missing");
+  const int64_t size = node.integer("blocksize", 1, 1, kLargestBlock);
   if (node.input(0).rank() != 4)
     fail(ErrorCode::ShapeMismatch, "input 0 has rank {}, it must have rank 4", node.input(0).rank());
   return size;
@@ -211,7 +212,7 @@ Results convert_depth_to_space(const Node& node) {
   const Typed& x = node.input(0);
   const int64_t size = block_size(node);
   const PrimExpr depth = divided(x.dim(1), size * size);
-  const bool columns = node.text("mode", "DCR") == "CRD";
+  const bool columns = node.choice("mode", "DCR", {"DCR", "CRD"}) == "CRD";
   const Typed blocks = columns ? b.reshape(x, {x.dim(0), depth, size, size, x.dim(2), x.dim(3)})
                                : b.reshape(x, {x.dim(0), size, size, depth, x.dim(2), x.dim(3)});
   const Typed sorted =
@@ -232,9 +233,8 @@ Results convert_space_to_depth(const Node& node) {
 Results convert_reverse_sequence(const Node& node) {
   auto& b = node.builder();
   const Typed& x = node.input(0);
-  const int64_t batch = node.integer("batch_axis", 1), time = node.integer("time_axis", 0);
-  if (batch + time != 1 || batch * time != 0)
-    fail(ErrorCode::InvalidArgument, "batch_axis and time_axis must be 0 and 1");
+  const int64_t batch = node.integer("batch_axis", 1, 0, 1), time = node.integer("time_axis", 0, 0, 1);
+  if (batch == time) fail(ErrorCode::InvalidArgument, "attributes batch_axis and time_axis are both {}", batch);
   return {reverse_sequences(b, x, node.input(1), time)};
 }
 

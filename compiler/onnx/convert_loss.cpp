@@ -8,9 +8,7 @@ namespace {
 
 Typed loss(const Node& node, const Typed& log_probabilities, const Typed& given, size_t weight_input) {
   auto& b = node.builder();
-  const std::string reduction = node.text("reduction", "mean");
-  if (reduction != "none" && reduction != "mean" && reduction != "sum")
-    fail(ErrorCode::InvalidArgument, "reduction is '{}'", reduction);
+  const std::string reduction = node.choice("reduction", "mean", {"none", "mean", "sum"});
   const DType dtype = log_probabilities.dtype();
   Typed labels = b.cast(given, DType::Int64);
   std::optional<Typed> ignored;

@@ -107,7 +107,7 @@ Results convert_layer_normalization(const Node& node) {
   const int64_t axis = node.axis(node.integer("axis", -1), x.rank());
   const auto axes = from_axis(axis, x.rank());
   const double epsilon = node.number("epsilon", 1e-5);
-  const DType stash = dtype_of(static_cast<int32_t>(node.integer("stash_type", 1)));
+  const DType stash = dtype_of(node.element_type("stash_type", 1));
   const Typed wide = b.cast(x, stash);
   const Typed mean = b.call("mean", {wide}, {{"axis", axes}, {"keepdims", true}});
   const Typed variance = b.call("variance", {wide}, {{"axis", axes}, {"keepdims", true}});
@@ -129,7 +129,7 @@ Results convert_rms_normalization(const Node& node) {
   const Typed& x = node.input(0);
   const int64_t axis = node.axis(node.integer("axis", -1), x.rank());
   const auto axes = from_axis(axis, x.rank());
-  const Typed wide = b.cast(x, dtype_of(static_cast<int32_t>(node.integer("stash_type", 1))));
+  const Typed wide = b.cast(x, dtype_of(node.element_type("stash_type", 1)));
   const Typed square = b.call("mean", {b.multiply(wide, wide)}, {{"axis", axes}, {"keepdims", true}});
   const Typed inverse = b.call("rsqrt", {b.call("add", square, node.number("epsilon", 1e-5))});
   const Typed normal = b.cast(b.multiply(wide, inverse), x.dtype());
@@ -140,7 +140,7 @@ Results convert_rms_normalization(const Node& node) {
 Results convert_group_normalization(const Node& node) {
   auto& b = node.builder();
   const Typed& x = node.input(0);
-  const int64_t groups = node.integer("num_groups", 1);
+  const int64_t groups = node.integer("num_groups", 1, 1);
   const auto channels = x.dim(1).as_const();
   if (!channels || groups < 1 || *channels % groups != 0)
     fail(ErrorCode::ShapeMismatch, "{} groups do not divide {} channels", groups, to_text(x.dim(1)));
@@ -165,9 +165,8 @@ Results convert_mean_variance_normalization(const Node& node) {
 Results convert_lp_normalization(const Node& node) {
   auto& b = node.builder();
   const Typed& x = node.input(0);
-  const int64_t p = node.integer("p", 2);
+  const int64_t p = node.integer("p", 2, 1, 2);
   const ir::Attrs along = {{"axis", std::vector{node.axis(node.integer("axis", -1), x.rank())}}, {"keepdims", true}};
-  if (p != 1 && p != 2) fail(ErrorCode::InvalidArgument, "p is {}, it must be 1 or 2", p);
   const Typed norm =
       p == 1 ? b.call("sum", {b.call("abs", {x})}, along) : b.call("sqrt", {b.call("sum", {b.multiply(x, x)}, along)});
   const Typed zero = b.call("equal", norm, 0.0);
@@ -176,7 +175,7 @@ Results convert_lp_normalization(const Node& node) {
 
 Results convert_lrn(const Node& node) {
   return {node.builder().call("lrn", {node.input(0)},
-                              {{"size", node.integer("size", 1)},
+                              {{"size", node.integer("size", 1, 1)},
                                {"axis", int64_t{1}},
                                {"alpha", node.number("alpha", 0.0001)},
                                {"beta", node.number("beta", 0.75)},

@@ -9,9 +9,9 @@ namespace ingot::onnx_import {
 namespace {
 
 Window pool_window(const Node& node, const Typed& x) {
-  auto kernel = node.integers("kernel_shape");
-  if (!kernel) fail(ErrorCode::InvalidArgument, "attribute kernel_shape is missing");
-  return window(node, x, *std::move(kernel));
+  if (node.find("kernel_shape") == nullptr) fail(ErrorCode::InvalidArgument, "attribute kernel_shape is missing");
+  if (x.rank() < 3) fail(ErrorCode::ShapeMismatch, "the data has rank {}, it must have 3 or more", x.rank());
+  return window(node, x, node.integers("kernel_shape", x.rank() - 2, 1, 1, INT32_MAX));
 }
 
 ir::Attrs attributes(const Node& node, const Window& w) {
@@ -47,7 +47,7 @@ Results convert_max_pool(const Node& node) {
   const Typed y = pooled(node, node.input(0), w, "max");
   if (!node.wants(1)) return {y};
   ir::Attrs attrs = attributes(node, w);
-  attrs["storage_order"] = node.integer("storage_order", 0);
+  attrs["storage_order"] = node.integer("storage_order", 0, 0, 1);
   return {y, node.builder().call("max_pool_indices", {node.input(0), y}, std::move(attrs))};
 }
 
@@ -57,7 +57,7 @@ Results convert_average_pool(const Node& node) { return {average_pool(node, node
 
 Results convert_lp_pool(const Node& node) {
   const Typed& x = node.input(0);
-  return {pooled(node, x, pool_window(node, x), "lp", static_cast<double>(node.integer("p", 2)))};
+  return {pooled(node, x, pool_window(node, x), "lp", static_cast<double>(node.integer("p", 2, 1)))};
 }
 
 Results convert_global_average_pool(const Node& node) {
@@ -70,7 +70,7 @@ Results convert_global_max_pool(const Node& node) {
 }
 Results convert_global_lp_pool(const Node& node) {
   auto& b = node.builder();
-  const auto p = static_cast<double>(node.integer("p", 2));
+  const auto p = static_cast<double>(node.integer("p", 2, 1));
   const Typed powers = b.call("power", b.call("abs", {node.input(0)}), p);
   return {b.call("power", global(node, "sum", powers), 1 / p)};
 }
@@ -79,14 +79,11 @@ Results convert_global_lp_pool(const Node& node) {
 Results convert_max_unpool(const Node& node) {
   auto& b = node.builder();
   const Typed &x = node.input(0), &indices = node.input(1);
-  const auto kernel = node.integers("kernel_shape");
-  if (!kernel || kernel->size() + 2 != x.rank())
-    fail(ErrorCode::InvalidArgument, "attribute kernel_shape is missing or does not fit");
-  const Window w = window(node, x, *kernel);
+  const Window w = pool_window(node, x);
   Dims inferred = {x.dim(0), x.dim(1)};
-  for (size_t i = 0; i < kernel->size(); ++i)
-    inferred.push_back((x.dim(2 + i) - 1) * w.strides[i] +
-                       (w.kernel[i] - w.padding[i] - w.padding[kernel->size() + i]));
+  const size_t spatial = w.kernel.size();
+  for (size_t i = 0; i < spatial; ++i)
+    inferred.push_back((x.dim(2 + i) - 1) * w.strides[i] + (w.kernel[i] - w.padding[i] - w.padding[spatial + i]));
   const Typed zeros = b.call("full", {b.scalar(x.dtype(), 0), b.shape({ops::product(inferred)})});
   const auto flat = [&](const Typed& t) { return b.reshape(t, {ops::product(t.dims())}); };
   const Typed filled = b.call("scatter_elements", {zeros, flat(indices), flat(x)});

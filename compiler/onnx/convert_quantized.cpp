@@ -10,6 +10,10 @@ namespace {
 int64_t quantized_axis(const Node& node, const Typed& x) {
   const int64_t axis = node.integer("axis", 1);
   const auto rank = static_cast<int64_t>(x.rank());
+  // One scale for all has no axis.
+  const Typed& scale = node.input(1);
+  const bool one = scale.rank() == 0 || (scale.rank() == 1 && scale.dim(0).is_const(1));
+  if (!one && node.find("axis") != nullptr) return node.axis(axis, x.rank());
   return axis < 0 ? axis + rank : axis;
 }
 
@@ -18,12 +22,10 @@ int64_t quantized_axis(const Node& node, const Typed& x) {
 Results convert_quantize_linear(const Node& node) {
   auto& b = node.builder();
   const Typed& x = node.input(0);
-  const int64_t axis = quantized_axis(node, x), block = node.integer("block_size", 0);
-  const int64_t type = node.integer("output_dtype", 0);
-  const DType dtype = node.has(2) ? node.input(2).dtype()
-                      : type != 0 ? dtype_of(static_cast<int32_t>(type))
-                                  : DType::UInt8;
-  const auto precision = static_cast<int32_t>(node.integer("precision", 0));
+  const int64_t axis = quantized_axis(node, x), block = node.integer("block_size", 0, 0);
+  const int32_t type = node.element_type("output_dtype");
+  const DType dtype = node.has(2) ? node.input(2).dtype() : type != 0 ? dtype_of(type) : DType::UInt8;
+  const auto precision = node.element_type("precision");
   const Typed scale = b.cast(node.input(1), precision != 0        ? dtype_of(precision)
                                             : is_float(x.dtype()) ? node.input(1).dtype()
                                                                   : DType::Float32);
@@ -32,7 +34,7 @@ Results convert_quantize_linear(const Node& node) {
   const int32_t stored = node.storage_type(2);
   Typed result;
   if (is_float(dtype)) {
-    result = b.builtin("round_to", {scaled, b.prim(stored), b.prim(node.integer("saturate", 1))},
+    result = b.builtin("round_to", {scaled, b.prim(stored), b.prim(node.flag("saturate", true))},
                        tensor_info(DType::Float32, x.dims()));
   } else {
     std::optional<Typed> zero;
@@ -47,9 +49,9 @@ Results convert_quantize_linear(const Node& node) {
 Results convert_dequantize_linear(const Node& node) {
   auto& b = node.builder();
   const Typed& x = node.input(0);
-  const auto output = static_cast<int32_t>(node.integer("output_dtype", 0));
+  const auto output = node.element_type("output_dtype");
   const Typed scale = output == 0 ? node.input(1) : b.cast(node.input(1), dtype_of(output));
-  const int64_t axis = quantized_axis(node, x), block = node.integer("block_size", 0);
+  const int64_t axis = quantized_axis(node, x), block = node.integer("block_size", 0, 0);
   Typed value = x;
   if (node.has(2)) {
     const DType wide = is_integer(x.dtype()) ? DType::Int32 : x.dtype();
@@ -91,7 +93,7 @@ Results convert_conv_integer(const Node& node) {
   const Typed &x = node.input(0), &w = node.input(1);
   const Window v = window(node, x, kernel_shape(node, w));
   return {convolution(b, centred(b, x, optional(node, 2), 0), centred(b, w, optional(node, 3), 0), v,
-                      node.integer("group", 1))};
+                      node.integer("group", 1, 1, INT32_MAX))};
 }
 
 Results convert_q_linear_conv(const Node& node) { return {quantized_convolution(node, node.input(0))}; }
@@ -100,8 +102,8 @@ Typed quantized_convolution(const Node& node, const Typed& x) {
   auto& b = node.builder();
   const Typed &w = node.input(3), &zero = node.input(7);
   const Window v = window(node, x, kernel_shape(node, w));
-  Typed sum =
-      convolution(b, centred(b, x, node.input(2), 0), centred(b, w, node.input(5), 0), v, node.integer("group", 1));
+  Typed sum = convolution(b, centred(b, x, node.input(2), 0), centred(b, w, node.input(5), 0), v,
+                          node.integer("group", 1, 1, INT32_MAX));
   if (node.has(8)) sum = b.call("bias_add", {sum, node.input(8)}, {{"axis", int64_t{1}}});
   const Typed scale = b.divide(b.multiply(spread(b, sum, node.input(1), 1, 0), spread(b, sum, node.input(4), 1, 0)),
                                spread(b, sum, node.input(6), 1, 0));

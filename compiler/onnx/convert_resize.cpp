@@ -55,9 +55,20 @@ std::vector<Resized> resized_axes(const Node& node, const Typed& x, const Plan& 
   const auto axis_of = [&](size_t i) {
     return plan.axes ? static_cast<size_t>(node.axis(plan.axes->at(i), x.rank())) : i;
   };
+  const auto require_count = [&](const char* what, size_t count) {
+    const size_t expected = plan.axes ? plan.axes->size() : x.rank();
+    if (count != expected)
+      fail(ErrorCode::ShapeMismatch, "{} has {} elements for {} dimensions", what, count, expected);
+  };
+  if (plan.axes) {
+    auto axes = *plan.axes;
+    for (auto& axis : axes) axis = node.axis(axis, x.rank());
+    node.require_distinct(std::move(axes));
+  }
   if (plan.sizes) {
     const auto sizes = plan.policy == "stretch" ? known_values(*plan.sizes) : std::nullopt;
     const size_t count = sizes ? sizes->size() : plan.axes ? plan.axes->size() : x.rank();
+    require_count("sizes", count);
     for (size_t i = 0; i < count; ++i) {
       Resized one{axis_of(i), std::nullopt, 0};
       if (sizes) {
@@ -71,7 +82,10 @@ std::vector<Resized> resized_axes(const Node& node, const Typed& x, const Plan& 
   }
   const auto scales = plan.scales ? known_numbers(*plan.scales) : std::nullopt;
   const size_t count = scales ? scales->size() : plan.axes ? plan.axes->size() : x.rank();
+  require_count("scales", count);
   for (size_t i = 0; i < count; ++i) {
+    if (scales && !((*scales)[i] > 0))
+      fail(ErrorCode::InvalidArgument, "scale {} is {}, it must be greater than 0", i, (*scales)[i]);
     Resized one{axis_of(i), std::nullopt, 0};
     if (scales && (*scales)[i] > 0 && (*scales)[i] < 1e9) {
       one.scale = (*scales)[i];
@@ -178,20 +192,23 @@ Results convert_resize(const Node& node) {
     return node.input(i);
   };
   Plan plan;
-  plan.how = {node.text("mode", "nearest"),
-              node.text("coordinate_transformation_mode", "half_pixel"),
-              node.text("nearest_mode", "round_prefer_floor"),
-              node.number("cubic_coeff_a", -0.75),
-              node.number("extrapolation_value", 0),
-              node.flag("exclude_outside"),
-              node.flag("antialias")};
+  plan.how = {
+      node.choice("mode", "nearest", {"nearest", "linear", "cubic"}),
+      node.choice("coordinate_transformation_mode", "half_pixel",
+                  {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
+                   "tf_half_pixel_for_nn", "tf_crop_and_resize"}),
+      node.choice("nearest_mode", "round_prefer_floor", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}),
+      node.number("cubic_coeff_a", -0.75),
+      node.number("extrapolation_value", 0),
+      node.flag("exclude_outside"),
+      node.flag("antialias")};
   if (node.opset() < 11) {
     plan.how.coordinates = "asymmetric";
     plan.how.nearest = "floor";
     plan.scales = node.input(1);
     return resize(node, plan);
   }
-  plan.policy = node.text("keep_aspect_ratio_policy", "stretch");
+  plan.policy = node.choice("keep_aspect_ratio_policy", "stretch", {"stretch", "not_larger", "not_smaller"});
   plan.axes = node.integers("axes");
   plan.region = operand(1);
   plan.scales = operand(2);
@@ -202,7 +219,7 @@ Results convert_resize(const Node& node) {
 Results convert_upsample(const Node& node) {
   auto& b = node.builder();
   Plan plan;
-  const std::string mode = node.text("mode", "nearest");
+  const std::string mode = node.choice("mode", "nearest", {"nearest", "linear", "bilinear"});
   plan.how.mode = mode == "bilinear" ? "linear" : mode;
   plan.how.coordinates = "asymmetric";
   plan.how.nearest = "floor";

@@ -160,9 +160,7 @@ Results recurrent(const Node& node, const std::string& kind, int64_t gates, std:
   auto& b = node.builder();
   const bool batch_first = node.flag("layout");
   const bool is_lstm = kind == "LSTM";
-  const std::string direction = node.text("direction", "forward");
-  if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
-    fail(ErrorCode::InvalidArgument, "direction is '{}'", direction);
+  const std::string direction = node.choice("direction", "forward", {"forward", "reverse", "bidirectional"});
   Typed x = node.input(0);
   if (x.rank() != 3) fail(ErrorCode::ShapeMismatch, "input 0 has rank {}, it must have 3", x.rank());
   if (batch_first) x = b.transpose(x, {1, 0, 2});

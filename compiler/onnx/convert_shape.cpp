@@ -170,8 +170,8 @@ Results convert_unsqueeze(const Node& node) {
   Typed result = x;
   const size_t rank = result.rank() + list->size();
   for (auto& axis : *list) axis = node.axis(axis, rank);
+  node.require_distinct(*list);
   std::ranges::sort(*list);
-  if (std::ranges::adjacent_find(*list) != list->end()) fail(ErrorCode::InvalidArgument, "an axis is given twice");
   for (const int64_t axis : *list) result = b.unsqueeze(result, axis);
   return {with_values(b, x, result)};
 }
@@ -310,7 +310,7 @@ Results convert_tile(const Node& node) {
 Results convert_pad(const Node& node) {
   auto& b = node.builder();
   const Typed& x = node.input(0);
-  const std::string mode = node.text("mode", "constant");
+  const std::string mode = node.choice("mode", "constant", {"constant", "reflect", "edge", "wrap"});
   const bool attributes = node.opset() < 11;
   const auto pads = node.integers(node.opset() < 2 ? "paddings" : "pads", 1);
   const double value = node.number("value", 0.0);
@@ -435,6 +435,8 @@ Results convert_split(const Node& node) {
   const int64_t axis = node.axis(node.integer("axis", 0), x.rank());
   const auto sizes = node.integers("split", 1);
   const auto outputs = static_cast<int64_t>(node.outputs());
+  if (const int64_t told = node.integer("num_outputs", outputs, 1); told != outputs)
+    fail(ErrorCode::ArityMismatch, "attribute num_outputs is {}, the node has {} outputs", told, outputs);
   const auto along = static_cast<size_t>(axis);
   std::vector<int64_t> parts;
   if (sizes) {

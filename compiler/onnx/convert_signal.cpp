@@ -13,7 +13,7 @@ StructInfo of_rank(DType dtype, size_t rank) { return tensor_info(dtype, static_
 // first - second * cos(2 pi n / N) + third * cos(4 pi n / N), N one less where the window is not periodic.
 Results cosine_window(const Node& node, double first, double second, double third) {
   auto& b = node.builder();
-  const DType dtype = dtype_of(static_cast<int32_t>(node.integer("output_datatype", 1)));
+  const DType dtype = dtype_of(node.element_type("output_datatype", 1));
   const Typed size = b.reshape(b.cast(node.input(0), DType::Int64), {});
   const auto count = known_values(node.input(0));
   const Typed n =
@@ -37,7 +37,7 @@ Results convert_blackman_window(const Node& node) { return cosine_window(node, 0
 
 Results convert_mel_weight_matrix(const Node& node) {
   auto& b = node.builder();
-  const DType dtype = dtype_of(static_cast<int32_t>(node.integer("output_datatype", 1)));
+  const DType dtype = dtype_of(node.element_type("output_datatype", 1));
   return {b.builtin("mel_weights",
                     {node.input(0), node.input(1), node.input(2), node.input(3), node.input(4), b.scalar(dtype, 0)},
                     of_rank(dtype, 2))};
@@ -71,8 +71,12 @@ Results convert_det(const Node& node) {
 namespace {
 
 Typed seed_of(const Node& node) {
-  return node.find("seed") != nullptr ? node.builder().scalar(DType::Float64, node.number("seed", 0))
-                                      : node.builder().none();
+  const auto* seed = node.find("seed");
+  if (seed == nullptr) return node.builder().none();
+  // Dropout's is an integer.
+  return node.builder().scalar(DType::Float64, seed->type() == onnx::AttributeProto::INT
+                                                   ? static_cast<double>(node.integer("seed", 0))
+                                                   : node.number("seed", 0));
 }
 
 Typed random_tensor(const Node& node, const Typed& shape, bool normal, double a, double b_, DType dtype,
@@ -120,8 +124,8 @@ Results convert_bernoulli(const Node& node) {
 Results convert_multinomial(const Node& node) {
   auto& b = node.builder();
   const Typed& x = node.input(0);
-  const DType dtype = dtype_of(static_cast<int32_t>(node.integer("dtype", 6)));
-  const int64_t samples = node.integer("sample_size", 1);
+  const DType dtype = dtype_of(node.element_type("dtype", 6));
+  const int64_t samples = node.integer("sample_size", 1, 1);
   return {b.builtin("multinomial", {x, b.prim(samples), seed_of(node), b.scalar(dtype, 0)},
                     tensor_info(dtype, Dims{x.dim(0), PrimExpr(samples)}))};
 }

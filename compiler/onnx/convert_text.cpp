@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <numeric>
 
 #include "compiler/onnx/conversions.h"
@@ -17,9 +18,7 @@ Typed string_tensor(GraphBuilder& b, const std::vector<std::string>& list) {
 Results convert_string_normalizer(const Node& node) {
   auto& b = node.builder();
   const Typed& x = node.input(0);
-  const std::string action = node.text("case_change_action", "NONE");
-  if (action != "NONE" && action != "LOWER" && action != "UPPER")
-    fail(ErrorCode::InvalidArgument, "case_change_action is '{}'", action);
+  const std::string action = node.choice("case_change_action", "NONE", {"NONE", "LOWER", "UPPER"});
   const auto words = node.texts("stopwords");
   return {b.builtin("string_normalize",
                     {x,
@@ -54,10 +53,16 @@ Results convert_regex_full_match(const Node& node) {
 Results convert_tf_idf_vectorizer(const Node& node) {
   auto& b = node.builder();
   const Typed& x = node.input(0);
-  const std::string mode = node.text("mode", "TF");
+  const std::string mode = node.choice("mode", "TF", {"TF", "IDF", "TFIDF"});
   const auto words = node.texts("pool_strings");
   const auto numbers = node.integers("pool_int64s");
   const auto weights = node.numbers("weights");
+  const auto pool =
+      static_cast<int64_t>(words.empty() ? numbers.value_or(std::vector<int64_t>{}).size() : words.size());
+  const auto counts = node.integers("ngram_counts").value_or(std::vector<int64_t>{});
+  node.integers("ngram_counts", counts.size(), 0, 0, pool);
+  if (!std::ranges::is_sorted(counts)) fail(ErrorCode::InvalidArgument, "attribute ngram_counts does not ascend");
+  node.integers("ngram_indexes", node.integers("ngram_indexes").value_or(std::vector<int64_t>{}).size(), 0, 0);
   Typed weight = b.none();
   if (weights) {
     const auto count = static_cast<int64_t>(weights->size());
@@ -68,8 +73,9 @@ Results convert_tf_idf_vectorizer(const Node& node) {
   const auto list = [&](const char* name) { return b.integers(node.integers(name).value_or(std::vector<int64_t>{})); };
   return {b.builtin("count_ngrams",
                     {x, words.empty() ? b.integers(numbers.value_or(std::vector<int64_t>{})) : string_tensor(b, words),
-                     list("ngram_counts"), list("ngram_indexes"), weight, b.prim(node.integer("min_gram_length", 1)),
-                     b.prim(node.integer("max_gram_length", 1)), b.prim(node.integer("max_skip_count", 0)),
+                     list("ngram_counts"), list("ngram_indexes"), weight, b.prim(node.integer("min_gram_length", 1, 1)),
+                     b.prim(node.integer("max_gram_length", 1, node.integer("min_gram_length", 1, 1))),
+                     b.prim(node.integer("max_skip_count", 0, 0)),
                      b.prim(mode == "TF"    ? 0
                             : mode == "IDF" ? 1
                                             : 2)},

@@ -82,7 +82,7 @@ Results convert_momentum(const Node& node) {
   const Typed first = b.call("equal", s.number, 0.0);
   const Typed beta =
       b.call("where", {first, b.scalar(s.rate.dtype(), 1), b.scalar(s.rate.dtype(), node.number("beta", 1))});
-  const bool nesterov = node.text("mode", "standard") == "nesterov";
+  const bool nesterov = node.choice("mode", "standard", {"standard", "nesterov"}) == "nesterov";
   std::vector<std::vector<Typed>> kinds(2);
   for (size_t i = 0; i < s.count; ++i) {
     const Typed gradient = s.gradient(i);

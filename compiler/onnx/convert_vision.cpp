@@ -1,4 +1,5 @@
 #include "compiler/onnx/conversions.h"
+#include "compiler/onnx/spatial.h"
 #include "runtime/base/error.h"
 #include "runtime/symbolic/simplify.h"
 
@@ -14,60 +15,60 @@ Results convert_grid_sample(const Node& node) {
   const Typed &x = node.input(0), &grid = node.input(1);
   Dims dims = {x.dim(0), x.dim(1)};
   for (size_t d = 1; d + 1 < grid.rank(); ++d) dims.push_back(grid.dim(d));
-  return {b.builtin("grid_sample",
-                    {x, grid, b.text(node.text("mode", "bilinear")), b.text(node.text("padding_mode", "zeros")),
-                     b.prim(node.flag("align_corners"))},
-                    tensor_info(x.dtype(), dims))};
+  return {b.builtin(
+      "grid_sample",
+      {x, grid, b.text(node.choice("mode", "bilinear", {"bilinear", "linear", "nearest", "bicubic", "cubic"})),
+       b.text(node.choice("padding_mode", "zeros", {"zeros", "border", "reflection"})),
+       b.prim(node.flag("align_corners"))},
+      tensor_info(x.dtype(), dims))};
 }
 
 Results convert_roi_align(const Node& node) {
   auto& b = node.builder();
   const Typed &x = node.input(0), &regions = node.input(1);
-  const int64_t rows = node.integer("output_height", 1), columns = node.integer("output_width", 1);
-  const bool half = node.opset() >= 16 && node.text("coordinate_transformation_mode", "half_pixel") == "half_pixel";
-  return {
-      b.builtin("roi_align",
-                {x, regions, node.input(2), b.prim(rows), b.prim(columns), b.prim(node.integer("sampling_ratio", 0)),
-                 b.scalar(DType::Float64, node.number("spatial_scale", 1)), b.prim(half),
-                 b.prim(node.text("mode", "avg") == "max")},
-                tensor_info(x.dtype(), Dims{regions.dim(0), x.dim(1), PrimExpr(rows), PrimExpr(columns)}))};
+  const int64_t rows = node.integer("output_height", 1, 1), columns = node.integer("output_width", 1, 1);
+  const bool half = node.opset() >= 16 && node.choice("coordinate_transformation_mode", "half_pixel",
+                                                      {"half_pixel", "output_half_pixel"}) == "half_pixel";
+  return {b.builtin(
+      "roi_align",
+      {x, regions, node.input(2), b.prim(rows), b.prim(columns), b.prim(node.integer("sampling_ratio", 0, 0, 4096)),
+       b.scalar(DType::Float64, node.number("spatial_scale", 1)), b.prim(half),
+       b.prim(node.choice("mode", "avg", {"avg", "max"}) == "max")},
+      tensor_info(x.dtype(), Dims{regions.dim(0), x.dim(1), PrimExpr(rows), PrimExpr(columns)}))};
 }
 
 Results convert_max_roi_pool(const Node& node) {
   auto& b = node.builder();
   const Typed &x = node.input(0), &regions = node.input(1);
-  const auto shape = node.integers("pooled_shape");
-  if (!shape || shape->size() != 2) fail(ErrorCode::InvalidArgument, "pooled_shape must have two values");
+  if (node.find("pooled_shape") == nullptr) fail(ErrorCode::InvalidArgument, "attribute pooled_shape is missing");
+  const auto shape = node.integers("pooled_shape", 2, 1, 1);
   return {b.builtin(
       "max_roi_pool",
-      {x, regions, b.prim((*shape)[0]), b.prim((*shape)[1]), b.scalar(DType::Float64, node.number("spatial_scale", 1))},
-      tensor_info(x.dtype(), Dims{regions.dim(0), x.dim(1), PrimExpr((*shape)[0]), PrimExpr((*shape)[1])}))};
+      {x, regions, b.prim(shape[0]), b.prim(shape[1]), b.scalar(DType::Float64, node.number("spatial_scale", 1))},
+      tensor_info(x.dtype(), Dims{regions.dim(0), x.dim(1), PrimExpr(shape[0]), PrimExpr(shape[1])}))};
 }
 
 Results convert_col2im(const Node& node) {
   auto& b = node.builder();
   const Typed& x = node.input(0);
   const size_t spatial = node.length(1);
-  const auto list = [&](const char* name, size_t count, int64_t fallback) {
-    return b.integers(node.integers(name).value_or(std::vector<int64_t>(count, fallback)));
-  };
-  return {b.builtin("col2im",
-                    {x, node.input(1), node.input(2), list("dilations", spatial, 1), list("pads", 2 * spatial, 0),
-                     list("strides", spatial, 1)},
-                    of_rank(x, 2 + spatial))};
+  return {b.builtin(
+      "col2im",
+      {x, node.input(1), node.input(2), b.integers(node.integers("dilations", spatial, 1, 1)),
+       b.integers(node.integers("pads", 2 * spatial, 0, 0)), b.integers(node.integers("strides", spatial, 1, 1))},
+      of_rank(x, 2 + spatial))};
 }
 
 Results convert_deform_conv(const Node& node) {
   auto& b = node.builder();
   const Typed &x = node.input(0), &w = node.input(1), &offset = node.input(2);
-  const auto list = [&](const char* name, size_t count, int64_t fallback) {
-    return b.integers(node.integers(name).value_or(std::vector<int64_t>(count, fallback)));
-  };
   if (x.rank() != 4) fail(ErrorCode::Unsupported, "the data has rank {}; only rank 4 is supported", x.rank());
+  kernel_shape(node, w);
   const Typed result =
       b.builtin("deform_conv",
-                {x, w, offset, node.input_or_none(4), list("strides", 2, 1), list("pads", 4, 0),
-                 list("dilations", 2, 1), b.prim(node.integer("group", 1)), b.prim(node.integer("offset_group", 1))},
+                {x, w, offset, node.input_or_none(4), b.integers(node.integers("strides", 2, 1, 1)),
+                 b.integers(node.integers("pads", 4, 0, 0)), b.integers(node.integers("dilations", 2, 1, 1)),
+                 b.prim(node.integer("group", 1, 1)), b.prim(node.integer("offset_group", 1, 1))},
                 tensor_info(x.dtype(), Dims{x.dim(0), w.dim(0), offset.dim(2), offset.dim(3)}));
   if (!node.has(3)) return {result};
   return {b.call("bias_add", {result, node.input(3)}, {{"axis", int64_t{1}}})};
@@ -128,11 +129,14 @@ Results convert_center_crop_pad(const Node& node) {
   std::vector<int64_t> axes = node.integers("axes").value_or(std::vector<int64_t>{});
   if (axes.empty())
     for (size_t d = 0; d < count; ++d) axes.push_back(static_cast<int64_t>(d));
+  if (axes.size() != count)
+    fail(ErrorCode::ShapeMismatch, "attribute axes has {} values, input 1 has {}", axes.size(), count);
   Dims extents;
   for (auto& axis : axes) {
     axis = node.axis(axis, x.rank());
     extents.push_back(x.dim(static_cast<size_t>(axis)));
   }
+  node.require_distinct(axes);
   const Typed have = b.tensor_of(extents, 1), wanted = b.cast(node.input(1), DType::Int64), along = b.integers(axes);
   const auto half = [&](const Typed& value) { return b.call("floor_divide", b.call("maximum", value, 0.0), 2.0); };
   const Typed cut = half(b.subtract(have, wanted));

@@ -64,7 +64,7 @@ std::vector<int64_t> Node::constant_integers(size_t i) const {
 
 int32_t Node::storage_type(size_t i) const {
   if (has(i)) return input(i).stored;
-  const auto type = static_cast<int32_t>(integer("output_dtype", 0));
+  const auto type = element_type("output_dtype");
   return stores_only(type) ? type : 0;
 }
 
@@ -87,35 +87,86 @@ const onnx::AttributeProto* Node::find(std::string_view name) const {
   return nullptr;
 }
 
-int64_t Node::integer(std::string_view name, int64_t fallback) const {
+const onnx::AttributeProto* Node::find(std::string_view name, onnx::AttributeProto::AttributeType type) const {
   const auto* attribute = find(name);
+  // Files of the first version do not say types.
+  if (attribute == nullptr || !attribute->has_type() || attribute->type() == onnx::AttributeProto::UNDEFINED)
+    return attribute;
+  if (attribute->type() != type)
+    fail(ErrorCode::TypeError, "attribute {} has type {}, it must have type {}", name,
+         onnx::AttributeProto::AttributeType_Name(attribute->type()), onnx::AttributeProto::AttributeType_Name(type));
+  return attribute;
+}
+
+int64_t Node::integer(std::string_view name, int64_t fallback) const {
+  const auto* attribute = find(name, onnx::AttributeProto::INT);
   return attribute == nullptr ? fallback : attribute->i();
 }
 
+namespace {
+
+void require_between(std::string_view name, int64_t value, int64_t least, int64_t most) {
+  if (value >= least && value <= most) return;
+  if (most == INT64_MAX)
+    fail(ErrorCode::InvalidArgument, "attribute {} is {}, it must be {} or more", name, value, least);
+  fail(ErrorCode::InvalidArgument, "attribute {} is {}, it must be between {} and {}", name, value, least, most);
+}
+
+}  // namespace
+
+int64_t Node::integer(std::string_view name, int64_t fallback, int64_t least, int64_t most) const {
+  const auto* attribute = find(name, onnx::AttributeProto::INT);
+  if (attribute == nullptr) return fallback;
+  require_between(name, attribute->i(), least, most);
+  return attribute->i();
+}
+
+int32_t Node::element_type(std::string_view name, int32_t fallback) const {
+  return static_cast<int32_t>(integer(name, fallback, 0, INT32_MAX));
+}
+
 double Node::number(std::string_view name, double fallback) const {
-  const auto* attribute = find(name);
+  const auto* attribute = find(name, onnx::AttributeProto::FLOAT);
   return attribute == nullptr ? fallback : static_cast<double>(attribute->f());
 }
 
 std::string Node::text(std::string_view name, std::string_view fallback) const {
-  const auto* attribute = find(name);
+  const auto* attribute = find(name, onnx::AttributeProto::STRING);
   return attribute == nullptr ? std::string(fallback) : attribute->s();
 }
 
+std::string Node::choice(std::string_view name, std::string_view fallback,
+                         std::initializer_list<std::string_view> allowed) const {
+  std::string value = text(name, fallback);
+  if (std::ranges::find(allowed, value) == allowed.end())
+    fail(ErrorCode::InvalidArgument, "attribute {} is '{}', it must be one of {}", name, value,
+         fmt::join(allowed, ", "));
+  return value;
+}
+
 std::optional<std::vector<int64_t>> Node::integers(std::string_view name) const {
-  const auto* attribute = find(name);
+  const auto* attribute = find(name, onnx::AttributeProto::INTS);
   if (attribute == nullptr) return std::nullopt;
   return std::vector<int64_t>(attribute->ints().begin(), attribute->ints().end());
 }
 
+std::vector<int64_t> Node::integers(std::string_view name, size_t count, int64_t fallback, int64_t least,
+                                    int64_t most) const {
+  auto values = integers(name).value_or(std::vector<int64_t>(count, fallback));
+  if (values.size() != count)
+    fail(ErrorCode::ShapeMismatch, "attribute {} has {} values, {} are expected", name, values.size(), count);
+  for (const int64_t value : values) require_between(name, value, least, most);
+  return values;
+}
+
 std::optional<std::vector<double>> Node::numbers(std::string_view name) const {
-  const auto* attribute = find(name);
+  const auto* attribute = find(name, onnx::AttributeProto::FLOATS);
   if (attribute == nullptr) return std::nullopt;
   return std::vector<double>(attribute->floats().begin(), attribute->floats().end());
 }
 
 std::vector<std::string> Node::texts(std::string_view name) const {
-  const auto* attribute = find(name);
+  const auto* attribute = find(name, onnx::AttributeProto::STRINGS);
   if (attribute == nullptr) return {};
   return {attribute->strings().begin(), attribute->strings().end()};
 }
@@ -135,6 +186,12 @@ int64_t Node::axis(int64_t axis, size_t rank) const {
   const auto size = static_cast<int64_t>(rank);
   if (axis < -size || axis >= size) fail(ErrorCode::IndexOutOfRange, "axis {} is outside of rank {}", axis, rank);
   return axis < 0 ? axis + size : axis;
+}
+
+void Node::require_distinct(std::vector<int64_t> axes) const {
+  std::ranges::sort(axes);
+  const auto twice = std::ranges::adjacent_find(axes);
+  if (twice != axes.end()) fail(ErrorCode::InvalidArgument, "axis {} is given twice", *twice);
 }
 
 StructInfo info_of(const onnx::TypeProto& type, std::string_view name,

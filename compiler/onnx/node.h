@@ -1,5 +1,7 @@
 #pragma once
 #include <algorithm>
+#include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -72,11 +74,21 @@ class Node {
   bool wants(size_t i) const { return i < outputs() && !proto_->output(static_cast<int>(i)).empty(); }
 
   const onnx::AttributeProto* find(std::string_view name) const;
+  // The following give the attribute or, where it is not there, the fallback or nothing. TypeError where it has another
+  // type, InvalidArgument where its value is not one of those named.
   int64_t integer(std::string_view name, int64_t fallback) const;
-  bool flag(std::string_view name, bool fallback = false) const { return integer(name, fallback ? 1 : 0) != 0; }
+  int64_t integer(std::string_view name, int64_t fallback, int64_t least, int64_t most = INT64_MAX) const;
+  bool flag(std::string_view name, bool fallback = false) const { return integer(name, fallback ? 1 : 0, 0, 1) != 0; }
+  // ONNX's number of an element type.
+  int32_t element_type(std::string_view name, int32_t fallback = 0) const;
   double number(std::string_view name, double fallback) const;
   std::string text(std::string_view name, std::string_view fallback) const;
+  std::string choice(std::string_view name, std::string_view fallback,
+                     std::initializer_list<std::string_view> allowed) const;
   std::optional<std::vector<int64_t>> integers(std::string_view name) const;
+  // `count` integers between bounds.
+  std::vector<int64_t> integers(std::string_view name, size_t count, int64_t fallback, int64_t least,
+                                int64_t most = INT64_MAX) const;
   std::optional<std::vector<double>> numbers(std::string_view name) const;
   std::vector<std::string> texts(std::string_view name) const;
   // A list as an attribute or, where that is not there, as the known elements of an input; nullopt: neither.
@@ -87,8 +99,13 @@ class Node {
   }
   // `axis` brought into [0, rank).
   int64_t axis(int64_t axis, size_t rank) const;
+  // InvalidArgument where an axis is there twice.
+  void require_distinct(std::vector<int64_t> axes) const;
 
  private:
+  // The attribute, which must have this type where it says its type.
+  const onnx::AttributeProto* find(std::string_view name, onnx::AttributeProto::AttributeType type) const;
+
   const onnx::NodeProto* proto_;
   int64_t opset_;
   std::vector<std::optional<Typed>> inputs_;

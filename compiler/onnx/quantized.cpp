@@ -27,13 +27,18 @@ Typed spread(GraphBuilder& b, const Typed& x, const Typed& vector, int64_t axis,
   if (vector.rank() == x.rank() && block > 0) {
     const Typed repeated = b.call("repeat", {vector}, {{"repeats", block}, {"axis", axis}});
     if (prove_equal(repeated.dim(along), x.dim(along)) == Proof::Yes) return repeated;
-    const auto extent = x.dim(along).as_const();
+    const auto extent = x.dim(along).as_const(), blocks = vector.dim(along).as_const();
+    if (extent && blocks && *extent > 0 && *blocks != (*extent - 1) / block + 1)
+      fail(ErrorCode::ShapeMismatch, "the scale has {} blocks of {} for {} elements", *blocks, block, *extent);
     if (!extent) fail(ErrorCode::Unsupported, "blocks of an axis whose size is not known");
     return b.part(repeated, axis, 0, *extent);
   }
   if (vector.rank() != 1)
     fail(ErrorCode::ShapeMismatch, "the scale has rank {}, it must have 0, 1 or, in blocks, {}", vector.rank(),
          x.rank());
+  if (prove_equal(vector.dim(0), x.dim(along)) == Proof::No)
+    fail(ErrorCode::ShapeMismatch, "the scale has {} elements, dimension {} has {}", to_text(vector.dim(0)), axis,
+         to_text(x.dim(along)));
   Typed result = vector;
   for (size_t d = along + 1; d < x.rank(); ++d) result = b.unsqueeze(result, static_cast<int64_t>(result.rank()));
   return result;
