@@ -367,7 +367,8 @@ void Emitter::instruction(const Instr& instr) {
       return store(instr, in_register(instr.a, bytes_of(instr), 0), at);
     }
     case Op::Prefetch:
-      prefetcht0(ptr[address(instr)]);
+      if (instr.imm == 0) prefetcht0(ptr[address(instr)]);
+      if (instr.imm != 0) prefetcht1(ptr[address(instr)]);
       return;
     case Op::LoadScalar: {
       const Xmm to = target(instr);

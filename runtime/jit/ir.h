@@ -27,7 +27,7 @@ enum class Op : uint8_t {
   LoadScalar,  // scalar parameter `ref`
   Gather,      // elements of the position's buffer at the int64 lanes of a
   Store,       // a
-  Prefetch,    // the line at `position`, which may lie behind the buffer
+  Prefetch,    // the line at `position`, which may lie behind the buffer; imm: to the second cache only
   Scatter,     // a at the int64 lanes of b
   FAdd,
   FSub,

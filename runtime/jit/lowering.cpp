@@ -316,14 +316,44 @@ std::vector<Place> Lowering::next_row(const NestLoop& rows, const NestLoop& last
   return result;
 }
 
-void Lowering::prefetch(const std::vector<Place>& places) {
+// Where a loop adds up what the last cache does not hold: what it will read soon. The machine's own prefetching pauses
+// at the end of each page. To the second cache: what waits for the first one keeps loads from starting.
+std::vector<Place> Lowering::further_on(const NestLoop& loop) const {
+  constexpr size_t kLastCache = size_t{1} << 25, kOfResult = 8;
+  constexpr int64_t kDistance = 1024;
+  const auto count_places = [](const Statements& body, tir::BufferId buffer) {
+    int count = 0;
+    tir::for_each_place(body, [&](const Place& place, bool) { count += place.buffer == buffer ? 1 : 0; });
+    return count;
+  };
+  std::vector<Place> result;
+  size_t read = 0, written = 0;
+  if (is_shaped()) return result;
+  tir::for_each_place(loop.body, [&](const Place& place, bool is_store) {
+    const tir::NestBuffer& buffer = nest_.buffers[place.buffer];
+    if (is_store) written += buffer.bytes;
+    if (is_store || !place.proved || place.buffer >= nest_.params) return;
+    const auto parts = tir::linear_parts(place.indices[0]);
+    if (parts.rest || parts.coefficient_of(loop.var) != 1) return;
+    if (count_places(nest_.body, place.buffer) != count_places(loop.body, place.buffer)) return;
+    read = std::max(read, buffer.bytes);
+    Place next = place;
+    next.indices[0] = next.indices[0] + kDistance / static_cast<int64_t>(dtype_bytes(buffer.dtype));
+    result.push_back(std::move(next));
+  });
+  if (read < kLastCache || written > read / kOfResult) result.clear();
+  return result;
+}
+
+void Lowering::prefetch(const std::vector<Place>& places, bool to_second_cache) {
   constexpr size_t kLine = 64;
+  const uint8_t imm = to_second_cache ? 1 : 0;
   for (const Place& place : places)
     for (unit_ = 0; unit_ < jam_; ++unit_) {
       const DType dtype = nest_.buffers[place.buffer].dtype;
       if (unit_ * b_.lanes() * dtype_bytes(dtype) % kLine != 0) continue;
       const Position at = linear_position(place.buffer, tir::linear_parts(place.indices[0]));
-      b_.fixed({.op = Op::Prefetch, .dtype = dtype, .ref = b_.position(at)}, false);
+      b_.fixed({.op = Op::Prefetch, .imm = imm, .dtype = dtype, .ref = b_.position(at)}, false);
     }
   unit_ = 0;
 }
@@ -501,7 +531,8 @@ void Lowering::lane_loop(const NestLoop& loop, const LaneLoop& how, bool ranged)
     Loop& opened = b_.open_loop(whole);
     enter(loop.body, may_not_run);
     body(loop.body);
-    if (const auto found = prefetches_.find(&loop); found != prefetches_.end()) prefetch(found->second);
+    if (const auto found = prefetches_.find(&loop); found != prefetches_.end()) prefetch(found->second, false);
+    prefetch(further_on(loop), true);
     leave();
     b_.close_loop(opened);
   }

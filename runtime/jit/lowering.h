@@ -58,7 +58,8 @@ class Lowering {
   Value across_lanes(std::vector<Value> parts, Width width, const std::function<Value(Value, Value)>& join);
   void finish_fold(const tir::NestStore& store, const tir::Fold& fold, Accumulator& accumulator);
   std::vector<tir::Place> next_row(const tir::NestLoop& rows, const tir::NestLoop& last) const;
-  void prefetch(const std::vector<tir::Place>& places);
+  std::vector<tir::Place> further_on(const tir::NestLoop& loop) const;
+  void prefetch(const std::vector<tir::Place>& places, bool to_second_cache);
   bool can_stream(const tir::NestStore& store, const At& at) const;
   Value combine(const tir::Fold& fold, DType dtype, Value a, Value b);
   Value neutral(tir::ExprOp op, DType dtype);
