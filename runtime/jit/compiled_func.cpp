@@ -20,8 +20,6 @@ constexpr size_t kAlignment = 64;
 // Iterations of innermost bodies between two polls, and the least that is worth a second thread.
 constexpr uint64_t kPollWork = uint64_t{1} << 20;
 constexpr uint64_t kParallelWork = uint64_t{1} << 14;
-// Generated code is not left within an iteration of its outermost loop: the interpreter runs what has longer ones.
-constexpr uint64_t kMostUnpolledWork = uint64_t{1} << 26;
 // Outputs of this size leave the caches before anybody reads them.
 constexpr size_t kLargeBytes = size_t{1} << 25;
 
@@ -63,8 +61,8 @@ std::unordered_set<tir::BufferId> large_outputs(const tir::PrimFunc& func, std::
   return large;
 }
 
-void reorder(tir::Nest& nest, const std::unordered_set<tir::BufferId>& large) {
-  interchange_sums(nest);
+void reorder(tir::Nest& nest, const std::unordered_set<tir::BufferId>& large, int threads) {
+  interchange_sums(nest, threads);
   keep_rows_in_outputs(nest, large);
   join_loops(nest);
 }
@@ -90,7 +88,7 @@ std::unique_ptr<const CompiledFunc> CompiledFunc::compile(const tir::PrimFunc& f
   if (cpu < Cpu::Avx2) return nullptr;
   tir::Nest nest = tir::make_nest(func, dims, scalars);
   const auto large = large_outputs(func, nest.buffers);
-  reorder(nest, large);
+  reorder(nest, large, threads);
   const auto code = generate(nest, cpu, large);
   if (!code) return nullptr;
   if (perf_map != nullptr) perf_map->add(*code, perf_name(func, dims));
@@ -107,21 +105,34 @@ std::unique_ptr<const CompiledFunc> CompiledFunc::compile(const tir::PrimFunc& f
 bool CompiledFunc::take(const Code& code, const tir::Nest& nest, const ExtentValue& value) {
   code_ = code.memory;
   for (const StageCode& from : code.stages) {
-    Stage stage{.entry = from.entry, .aligned_entry = from.aligned_entry, .extent = value(from.extent)};
-    stage.grain = from.grain;
-    if (stage.extent <= 0) continue;
     uint64_t work = from.work;
     for (const tir::NestStmt& stmt : nest.body)
       if (from.work == 0 && (from.stmt == nullptr || from.stmt == &stmt))
         work = checked_add(work, work_of(stmt, value)).value_or(UINT64_MAX);
-    const uint64_t each = std::max<uint64_t>(work / static_cast<uint64_t>(stage.extent), 1);
-    if (each > kMostUnpolledWork) return false;
-    const auto steps = static_cast<int64_t>(kPollWork / each) / stage.grain;
-    stage.chunk = std::max<int64_t>(steps, 1) * stage.grain;
-    stage.parallel = from.independent && work >= kParallelWork;
-    stages_.push_back(stage);
+    if (value(from.extent) <= 0) continue;
+    auto stage = stage_of(from, work, value);
+    if (!stage) return false;
+    stages_.push_back(std::move(*stage));
   }
   return true;
+}
+
+std::optional<CompiledFunc::Stage> CompiledFunc::stage_of(const StageCode& from, uint64_t work,
+                                                          const ExtentValue& value) {
+  Stage stage{.entry = from.entry, .aligned_entry = from.aligned_entry, .extent = value(from.extent)};
+  stage.grain = from.grain;
+  stage.parallel = from.independent && work >= kParallelWork;
+  for (const StageCode& part : from.parts) {
+    auto made = stage_of(part, part.work, value);
+    if (!made) return std::nullopt;
+    stage.parts.push_back(std::move(*made));
+  }
+  if (!stage.parts.empty()) return stage;
+  const uint64_t each = std::max<uint64_t>(work / static_cast<uint64_t>(stage.extent), 1);
+  if (each > kMostUnpolledWork) return std::nullopt;
+  const auto steps = static_cast<int64_t>(kPollWork / each) / stage.grain;
+  stage.chunk = std::max<int64_t>(steps, 1) * stage.grain;
+  return stage;
 }
 
 void CompiledFunc::lay_out(const tir::Nest& nest, std::span<const tir::NestBuffer> buffers,
@@ -155,7 +166,7 @@ void CompiledFunc::lay_out(const tir::Nest& nest, std::span<const tir::NestBuffe
 
 std::unique_ptr<const ShapedFunc> ShapedFunc::compile(const tir::PrimFunc& func,
                                                       std::span<const std::vector<int64_t>> dims,
-                                                      std::span<const uint32_t> varying, Cpu cpu,
+                                                      std::span<const uint32_t> varying, Cpu cpu, int threads,
                                                       const PerfMap* perf_map) {
   if (cpu < Cpu::Avx2) return nullptr;
   auto nest = tir::make_shaped_nest(func, dims, varying);
@@ -164,7 +175,7 @@ std::unique_ptr<const ShapedFunc> ShapedFunc::compile(const tir::PrimFunc& func,
   result->func_ = &func;
   result->cpu_ = cpu;
   result->nest_ = std::move(*nest);
-  reorder(result->nest_, {});
+  reorder(result->nest_, {}, threads);
   auto code = generate(result->nest_, cpu, {});
   if (!code) return nullptr;
   if (perf_map != nullptr) perf_map->add(*code, perf_name(func, dims, varying));
@@ -199,14 +210,28 @@ void CompiledFunc::run_range(const Stage& stage, Share& share, int64_t begin, in
               begin,
               begin,
               0,
-              dims_.data()};
+              dims_.data(),
+              0};
+  const bool polls = thread == 0 && share.poll.poll != nullptr;
+  if (stage.parts.empty()) return run_chunks(stage, share, frame, begin, end, polls);
+  for (frame.outer = begin; frame.outer < end; ++frame.outer)
+    for (const Stage& part : stage.parts) {
+      run_chunks(part, share, frame, 0, part.extent, polls);
+      if (share.fault != 0) return;
+      if (polls && share.poll.poll(share.poll.context)) share.fault = static_cast<uint64_t>(Fault::Stopped);
+    }
+}
+
+void CompiledFunc::run_chunks(const Stage& stage, Share& share, Frame& frame, int64_t begin, int64_t end,
+                              bool polls) const {
   const auto entry = code_->entry<Entry>(share.aligned ? stage.aligned_entry : stage.entry);
+  frame.begin = begin;
   while (frame.begin < end && share.fault.load(std::memory_order_relaxed) == 0) {
     frame.end = std::min(frame.begin + stage.chunk, end);
     entry(&frame);
     if (frame.fault != 0) share.fault = frame.fault;
     frame.begin = frame.end;
-    if (thread == 0 && frame.begin < end && share.poll.poll != nullptr && share.poll.poll(share.poll.context))
+    if (polls && frame.begin < end && share.poll.poll(share.poll.context))
       share.fault = static_cast<uint64_t>(Fault::Stopped);
   }
 }

@@ -45,6 +45,7 @@ class CompiledFunc {
     int64_t chunk = 1;         // iterations between two polls
     int64_t grain = 1;         // begin must be a multiple
     bool parallel = false;
+    std::vector<Stage> parts = {};  // of each iteration, in place of an entry
   };
   struct Temporary {
     size_t offset;
@@ -59,10 +60,12 @@ class CompiledFunc {
 
   // The stages that have anything to do; false where one could not be stopped for too long.
   bool take(const Code& code, const tir::Nest& nest, const ExtentValue& value);
+  static std::optional<Stage> stage_of(const StageCode& from, uint64_t work, const ExtentValue& value);
   // Where buffers lie.
   void lay_out(const tir::Nest& nest, std::span<const tir::NestBuffer> buffers,
                std::span<const std::optional<int64_t>> scalars);
   void run_range(const Stage& stage, Share& share, int64_t begin, int64_t end) const;
+  void run_chunks(const Stage& stage, Share& share, Frame& frame, int64_t begin, int64_t end, bool polls) const;
 
   std::shared_ptr<const CodeMemory> code_;
   std::vector<int64_t> dims_;  // of shaped code: the values of the nest's `vars`
@@ -88,7 +91,7 @@ class ShapedFunc {
   // about as fast. `func` outlives the result. `perf_map` as above.
   static std::unique_ptr<const ShapedFunc> compile(const tir::PrimFunc& func,
                                                    std::span<const std::vector<int64_t>> dims,
-                                                   std::span<const uint32_t> varying, Cpu cpu,
+                                                   std::span<const uint32_t> varying, Cpu cpu, int threads,
                                                    const PerfMap* perf_map = nullptr);
   // The function for dimensions that agree with those of `compile` where they do not vary, in microseconds: the code
   // is shared. nullptr where these are too large or zero. Throws ShapeMismatch as tir::shape_of.

@@ -393,6 +393,10 @@ void Emitter::instruction(const Instr& instr) {
     case Op::RowSlot:
       row_slot(instr);
       return;
+    case Op::OuterSlot:
+      mov(rdx, ptr[frame_ + offsetof(Frame, outer)]);
+      mov(slot_address(instr.ref), rdx);
+      return;
     case Op::DimSlot:
       mov(rdx, ptr[frame_ + offsetof(Frame, dims)]);
       mov(rdx, ptr[rdx + instr.index * 8]);

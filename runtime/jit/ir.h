@@ -85,22 +85,23 @@ enum class Op : uint8_t {
   F32ToI64,
   F32ToU64,
   RoundF16,
-  Scale,     // a times 2 to the power of the whole number b, rounded once; AVX-512 takes the floor of b
-  TableRow,  // register `imm` of table `ref`, which is repeated where it is shorter
-  Lookup,    // entry a of the table whose rows are b and, where it has two, c; modulo its size
-  Tile,      // 16 rows of 16 elements at position `ref`, transposed, to position `index`
-  Splat,     // lane 0 of a in all lanes
-  Swap,      // neighbouring blocks of imm bytes change places
-  Lanes,     // position's element number in each lane, int64
-  TailMask,  // the lanes that take part
-  Move,      // dst, which may have a value already
-  Call,      // helper `ref` on a and b for the lanes of `mask`
-  FaultIf,   // fault imm where a lane of a that takes part is true
-  SetSlot,   // slot `ref` = lane 0 of a
-  RowSlot,   // slot `ref` = the row behind that of slot `index`, the last one where there is none; imm: the first row
-  DimSlot,   // slot `ref` = dimension `index` of the call
-  EvalSlot,  // slot `ref` = the expression `index`
-  CheckSlot  // fault unless slot `ref` lies in [0, bounds[index])
+  Scale,      // a times 2 to the power of the whole number b, rounded once; AVX-512 takes the floor of b
+  TableRow,   // register `imm` of table `ref`, which is repeated where it is shorter
+  Lookup,     // entry a of the table whose rows are b and, where it has two, c; modulo its size
+  Tile,       // 16 rows of 16 elements at position `ref`, transposed, to position `index`
+  Splat,      // lane 0 of a in all lanes
+  Swap,       // neighbouring blocks of imm bytes change places
+  Lanes,      // position's element number in each lane, int64
+  TailMask,   // the lanes that take part
+  Move,       // dst, which may have a value already
+  Call,       // helper `ref` on a and b for the lanes of `mask`
+  FaultIf,    // fault imm where a lane of a that takes part is true
+  SetSlot,    // slot `ref` = lane 0 of a
+  RowSlot,    // slot `ref` = the row behind that of slot `index`, the last one where there is none; imm: the first row
+  OuterSlot,  // slot `ref` = the index of the loop around all code, that the call gives
+  DimSlot,    // slot `ref` = dimension `index` of the call
+  EvalSlot,   // slot `ref` = the expression `index`
+  CheckSlot   // fault unless slot `ref` lies in [0, bounds[index])
 };
 
 // The numbers are those of the machine's predicates.

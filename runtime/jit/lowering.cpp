@@ -28,6 +28,13 @@ Lowering::Lowering(const tir::Nest& nest, Function& function, Cpu cpu, uint8_t l
   for (const SymVar& var : nest.vars) facts_.bound(var, {1, tir::kMostOfShaped});
 }
 
+void Lowering::within(const NestLoop& loop) {
+  facts_.below(loop.var, loop.extent);
+  const Slot slot = b_.new_slot(0);
+  slots_[loop.var.get()] = slot;
+  b_.fixed({.op = Op::OuterSlot, .ref = slot}, false);
+}
+
 int64_t Lowering::run(const NestStmt& stmt, bool ranged) {
   if (const auto* loop = std::get_if<NestLoop>(&stmt.node)) {
     statement(*loop, ranged);

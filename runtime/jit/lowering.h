@@ -20,6 +20,8 @@ class Lowering {
   Lowering(const tir::Nest& nest, Function& function, Cpu cpu, uint8_t lanes,
            const std::unordered_set<tir::BufferId>& stream);
 
+  // What follows is part of an iteration of the loop; which one, the call says. Before anything else.
+  void within(const tir::NestLoop& loop);
   // `ranged`: the outermost loop, if the statement is one, runs from begin to end of the call, which is not empty.
   // Gives the step to which begin must be rounded.
   int64_t run(const tir::NestStmt& stmt, bool ranged);

@@ -50,15 +50,21 @@ struct Entry {
   std::string name;
 };
 
-// In the order of their addresses.
-std::vector<Entry> entries_of(const Code& code, const std::string& name) {
-  std::vector<Entry> entries;
-  for (size_t i = 0; i < code.stages.size(); ++i) {
-    const StageCode& stage = code.stages[i];
-    const std::string own = code.stages.size() == 1 ? name : fmt::format("{}#{}", name, i);
+void add_entries(const std::vector<StageCode>& stages, const std::string& name, std::vector<Entry>& entries) {
+  for (size_t i = 0; i < stages.size(); ++i) {
+    const StageCode& stage = stages[i];
+    const std::string own = stages.size() == 1 ? name : fmt::format("{}#{}", name, i);
+    add_entries(stage.parts, own, entries);
+    if (!stage.parts.empty()) continue;
     entries.push_back({stage.entry, own});
     if (stage.aligned_entry != stage.entry) entries.push_back({stage.aligned_entry, own + "/aligned"});
   }
+}
+
+// In the order of their addresses.
+std::vector<Entry> entries_of(const Code& code, const std::string& name) {
+  std::vector<Entry> entries;
+  add_entries(code.stages, name, entries);
   std::ranges::sort(entries, {}, &Entry::begin);
   return entries;
 }

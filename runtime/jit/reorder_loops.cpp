@@ -44,6 +44,8 @@ bool all_loads(const NestExpr& expr, const std::function<bool(const Place&)>& ho
 
 constexpr int64_t kLeastWork = int64_t{1} << 15;
 constexpr int64_t kLeastBlock = 512, kMostBlock = 32768;
+// Of a sum that threads share, in columns: whole lines, and enough of them to walk along.
+constexpr int64_t kLine = 16, kLeastShare = 128, kLeastSharedWork = int64_t{1} << 17;
 
 // 0 where no block divides the extent.
 int64_t block_of(int64_t extent) {
@@ -51,6 +53,14 @@ int64_t block_of(int64_t extent) {
   for (int64_t block = kMostBlock; block >= kLeastBlock; --block)
     if (extent % block == 0) return block;
   return 0;
+}
+
+// The greatest number of columns, at most an equal share, that cuts the extent without a rest; `extent` where there is
+// none.
+int64_t share_of(int64_t extent, int threads) {
+  for (int64_t share = extent / threads / kLine * kLine; share >= kLeastShare; share -= kLine)
+    if (extent % share == 0) return share;
+  return extent;
 }
 
 // So many rows are added up before their sum goes to the results: these are read and written less often, and memory is
@@ -77,7 +87,8 @@ NestStore of_rows(const NestStore& store, const tir::Fold& fold, const SymVar& v
   return {store.place, joined(store.value->operands[fold.swapped ? 1 : 0], parts[0])};
 }
 
-std::optional<std::vector<NestStmt>> interchanged(const NestLoop& loop) {
+// `threads`: how many may share the columns.
+std::optional<std::vector<NestStmt>> interchanged(const NestLoop& loop, int threads) {
   if (loop.body.size() != 2 || !loop.owned.empty() || loop.kind == tir::LoopKind::Reduce) return std::nullopt;
   const auto* init = std::get_if<NestStore>(&loop.body[0].node);
   const auto* over = std::get_if<NestLoop>(&loop.body[1].node);
@@ -103,15 +114,17 @@ std::optional<std::vector<NestStmt>> interchanged(const NestLoop& loop) {
     walks_rows |= along == 1 && std::abs(parts.coefficient_of(over->var)) > 1;
     return along == 1 || std::abs(parts.coefficient_of(over->var)) != 1;
   });
-  const int64_t block = block_of(*extent);
+  int64_t block = block_of(*extent);
   if (!fits || !walks_rows || block == 0) return std::nullopt;
+  const int64_t together = count ? rows_together(*count, block) : 1;
+  if (threads > 1 && block == *extent && (!count || *extent * *count >= kLeastSharedWork))
+    block = share_of(*extent, threads);
 
   const SymVar first = make_sym_var(loop.var->name), second = make_sym_var(loop.var->name);
   const SymVar blocks = make_sym_var(loop.var->name);
   const bool whole = block == *extent;
   const auto at = [&](const SymVar& var) { return whole ? PrimExpr(var) : PrimExpr(blocks) * block + PrimExpr(var); };
   NestLoop start{first, block, tir::LoopKind::Serial, {{replaced(*init, loop.var, at(first))}}, {}};
-  const int64_t together = count ? rows_together(*count, block) : 1;
   const NestStore added = together == 1 ? *sum : of_rows(*sum, *fold, over->var, together);
   NestLoop row{second, block, tir::LoopKind::Serial, {{replaced(added, loop.var, at(second))}}, {}};
   NestLoop rows{
@@ -124,16 +137,16 @@ std::optional<std::vector<NestStmt>> interchanged(const NestLoop& loop) {
   return std::vector<NestStmt>{{NestLoop{blocks, *extent / block, tir::LoopKind::Parallel, std::move(both), {}}}};
 }
 
-void interchange(std::vector<NestStmt>& list) {
+void interchange(std::vector<NestStmt>& list, int threads) {
   std::vector<NestStmt> result;
   for (NestStmt& stmt : list) {
     auto* loop = std::get_if<NestLoop>(&stmt.node);
-    auto made = loop ? interchanged(*loop) : std::nullopt;
+    auto made = loop ? interchanged(*loop, threads) : std::nullopt;
     if (made) {
       std::ranges::move(*made, std::back_inserter(result));
       continue;
     }
-    if (loop) interchange(loop->body);
+    if (loop) interchange(loop->body, 1);
     result.push_back(std::move(stmt));
   }
   list = std::move(result);
@@ -255,7 +268,7 @@ std::optional<Copy> as_copy(const NestStmt& stmt) {
 
 }  // namespace
 
-void interchange_sums(tir::Nest& nest) { interchange(nest.body); }
+void interchange_sums(tir::Nest& nest, int threads) { interchange(nest.body, threads); }
 
 void join_loops(tir::Nest& nest) {
   for (NestStmt& stmt : nest.body)

@@ -7,8 +7,9 @@
 namespace ingot::jit {
 
 // Sums over an axis that is not the innermost: instead of one result after the other, rows are added to a block of
-// results that stays in the first cache, so that memory is read in long pieces.
-void interchange_sums(tir::Nest& nest);
+// results that stays in the first cache, so that memory is read in long pieces. Where that leaves one block, it is cut
+// for `threads`; the order of each sum does not depend on them.
+void interchange_sums(tir::Nest& nest, int threads);
 
 // Neighbours among the loops inside of others become one where the second reads what the first one writes, or both read
 // the same: what lies between computing and adding up need not go through memory.

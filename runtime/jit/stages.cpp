@@ -58,14 +58,45 @@ class StageCompiler {
       return;
     }
     if (!nest_.vars.empty() && transposes(stmt)) throw Refusal{};
+    if (extent && nest_.vars.empty() && add_parts(*loop, known)) return;
     const bool ranged = extent || (loop != nullptr && !nest_.vars.empty());
     compile(known, [&](Lowering& lowering, StageCode& stage) {
       if (ranged) stage.extent = loop->extent;
       stage.grain = lowering.run(stmt, ranged);
     });
-    if (known == nullptr)
-      stages_.back().work = work_of(stmt, [](const PrimExpr& e) { return e.as_const().value_or(1); });
+    if (known == nullptr) stages_.back().work = work_of_known(stmt);
     if (ranged) stages_.back().independent = loop->kind == tir::LoopKind::Parallel || is_independent(*loop);
+  }
+
+  static uint64_t work_of_known(const NestStmt& stmt) {
+    return work_of(stmt, [](const PrimExpr& e) { return e.as_const().value_or(1); });
+  }
+
+  // A loop whose iterations are too long to wait for: false where it is not, or its statements need what others bind.
+  bool add_parts(const NestLoop& loop, const NestStmt* known) {
+    const auto is_let = [](const NestStmt& stmt) { return std::holds_alternative<tir::NestLet>(stmt.node); };
+    uint64_t work = 0;
+    for (const NestStmt& stmt : loop.body) work = checked_add(work, work_of_known(stmt)).value_or(UINT64_MAX);
+    if (work <= kMostUnpolledWork || std::ranges::any_of(loop.body, is_let)) return false;
+    StageCode whole;
+    whole.stmt = known;
+    whole.extent = loop.extent;
+    whole.independent = loop.kind == tir::LoopKind::Parallel || is_independent(loop);
+    std::vector<StageCode> others = std::exchange(stages_, {});
+    for (const NestStmt& stmt : loop.body) {
+      const auto* inner = std::get_if<NestLoop>(&stmt.node);
+      const bool ranged = inner != nullptr && inner->extent.as_const();
+      if (ranged && *inner->extent.as_const() <= 0) continue;
+      compile(nullptr, [&](Lowering& lowering, StageCode& stage) {
+        if (ranged) stage.extent = inner->extent;
+        lowering.within(loop);
+        stage.grain = lowering.run(stmt, ranged);
+      });
+      stages_.back().work = std::max<uint64_t>(work_of_known(stmt), 1);
+    }
+    whole.parts = std::exchange(stages_, std::move(others));
+    stages_.push_back(std::move(whole));
+    return true;
   }
 
   template <typename Lower>

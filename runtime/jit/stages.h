@@ -17,8 +17,15 @@ struct StageCode {
   int64_t grain = 1;                    // begin must be a multiple
   bool independent = false;             // iterations may run in any order, several at a time
   const tir::NestStmt* stmt = nullptr;  // whose work it does; null: that of the whole body
-  uint64_t work = 0;                    // where it is less: a border
+  uint64_t work = 0;                    // where it is not that: of a border or a part
+  // Where set, in place of code: what runs one after the other in each iteration of the loop, so that long iterations
+  // can be interrupted.
+  std::vector<StageCode> parts = {};
 };
+
+// Generated code is not left within an iteration of its outermost loop; of this many innermost ones at most, where its
+// statements can be parts.
+constexpr uint64_t kMostUnpolledWork = uint64_t{1} << 26;
 
 struct Code {
   std::shared_ptr<const CodeMemory> memory;  // null where there are no stages

@@ -34,19 +34,19 @@ struct PrimFuncFamily final : Family {
   std::vector<bool> in_place;                   // inputs whose dimensions are those of the output
 };
 
-std::shared_ptr<const Family> make_family(const Problem& problem) {
+std::shared_ptr<const Family> make_family(const Problem& problem, int threads) {
   auto family = std::make_shared<PrimFuncFamily>();
   const tir::PrimFunc& func = *problem.call->prim_func;
   std::vector<uint32_t> varying;
   for (size_t i = 0; i < func.params - func.outputs; ++i) varying.push_back(problem.inputs[i].varying);
   for (const OperandSpec& output : problem.outputs) varying.push_back(output.varying);
-  family->func = jit::ShapedFunc::compile(func, buffer_dims(problem), varying, problem.cpu, problem.perf_map);
+  family->func = jit::ShapedFunc::compile(func, buffer_dims(problem), varying, problem.cpu, threads, problem.perf_map);
   family->in_place = tir::in_place_inputs(func);
   return family;
 }
 
 std::unique_ptr<Kernel> make_of_family(const Problem& problem, int threads) {
-  const auto found = problem.families->get(problem, [&] { return make_family(problem); });
+  const auto found = problem.families->get(problem, [&] { return make_family(problem, threads); });
   const auto& family = static_cast<const PrimFuncFamily&>(*found);
   auto func = family.func ? family.func->at(buffer_dims(problem), threads) : nullptr;
   if (!func) return nullptr;

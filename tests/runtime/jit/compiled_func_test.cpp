@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/base/convert.h"
+#include "runtime/jit/reorder_loops.h"
 #include "runtime/tir/checker.h"
 #include "runtime/tir/text.h"
 
@@ -217,6 +218,34 @@ TEST(CompiledFunc, SumsOfLongRows) {
         {{4, 300, 256}, {300, 256}}, {.cpu = cpu, .threads = 2});
 }
 
+// One block of columns, cut for threads where that leaves whole lines; the order of each sum is the same.
+TEST(CompiledFunc, ThreadsShareTheColumnsOfASum) {
+  const auto func = parse(
+      "prim_func @f(A: Buffer[(m, n), float32], B: Buffer[(n,), float32]) { for i in n parallel { B[i] = 0f32; "
+      "for k in m reduce { B[i] = B[i] + A[k, i] * 0.1f32; } } }");
+  for (const auto& [n, parts] : std::vector<std::pair<int64_t, int64_t>>{{4096, 2}, {8192, 2}, {720, 3}, {1000, 0}}) {
+    const Dims dims = {{600, n}, {n}};
+    tir::Nest nest = tir::make_nest(func, dims, {});
+    interchange_sums(nest, 2);
+    const auto& loop = std::get<tir::NestLoop>(nest.body[0].node);
+    EXPECT_EQ(nest.body.size(), parts == 0 ? 2u : 1u);
+    if (parts != 0) {
+      EXPECT_EQ(loop.kind, tir::LoopKind::Parallel);
+      EXPECT_TRUE(loop.extent.is_const(parts)) << n;
+    }
+    for (const Cpu cpu : machines()) {
+      const Memory one(func, dims, 1), two(func, dims, 1);
+      for (const auto& [threads, memory] : {std::pair(1, &one), std::pair(2, &two)}) {
+        const auto compiled = CompiledFunc::compile(func, dims, {}, cpu, threads);
+        auto scratch = scratch_of(compiled->scratch_bytes());
+        const ThreadTeam team(threads);
+        ASSERT_FALSE(compiled->run(memory->addresses(), {}, aligned(scratch), &team, {}).failed);
+      }
+      EXPECT_TRUE(one.same(1, two)) << n;
+    }
+  }
+}
+
 TEST(CompiledFunc, SumsOverEachAxis) {
   for (const Cpu cpu : machines())
     for (const char* at : {"A[i, j, k]", "A[i, k, j]", "A[k, i, j]"})
@@ -275,6 +304,48 @@ TEST(CompiledFunc, IsPolledAndStops) {
     EXPECT_EQ(status.code, ErrorCode::Cancelled);
     EXPECT_EQ(polls, 2);
   }
+}
+
+// An iteration of the outermost loop is too long to wait for: its statements run in pieces.
+TEST(CompiledFunc, IsPolledWithinLongIterations) {
+  const int64_t count = 70'000'000;
+  const auto func = parse(
+      "prim_func @f(A: Buffer[(3,), int32], B: Buffer[(3,), int32]) { for i in 3 parallel { alloc S: Buffer[(), "
+      "int32]; "
+      "S[] = A[i]; for k in " +
+      std::to_string(count) + " reduce { S[] = S[] + A[i]; } B[i] = S[] + 1i32; } }");
+  const Dims dims = {{3}, {3}};
+  for (const Cpu cpu : machines())
+    for (const int threads : {1, 2}) {
+      const auto compiled = CompiledFunc::compile(func, dims, {}, cpu, threads);
+      ASSERT_TRUE(compiled);
+      const Memory memory(func, dims, 0);
+      auto scratch = scratch_of(compiled->scratch_bytes());
+      const ThreadTeam team(threads);
+      int polls = 0;
+      const auto count_polls = [](void* context) { return ++*static_cast<int*>(context) == -1; };
+      ASSERT_FALSE(compiled->run(memory.addresses(), {}, aligned(scratch), &team, {count_polls, &polls}).failed);
+      EXPECT_GE(polls, count >> 20);
+      for (int i = 0; i < 3; ++i) {
+        const auto a = load_element<int32_t>(memory.addresses()[0] + 4 * i);
+        EXPECT_EQ(load_element<int32_t>(memory.addresses()[1] + 4 * i),
+                  static_cast<int32_t>(static_cast<int64_t>(a) * (count + 1) + 1));
+      }
+      const auto stop = [](void* context) { return ++*static_cast<int*>(context) == 3; };
+      polls = 0;
+      EXPECT_EQ(compiled->run(memory.addresses(), {}, aligned(scratch), &team, {stop, &polls}).code,
+                ErrorCode::Cancelled);
+      EXPECT_EQ(polls, 3);
+    }
+}
+
+// More than the last cache holds, with tails.
+TEST(CompiledFunc, SumsOfWhatOnlyMemoryHolds) {
+  for (const Cpu cpu : machines())
+    expect_same(
+        "prim_func @f(A: Buffer[(8200, 1027), int32], B: Buffer[(8200,), int32]) { for i in 8200 parallel { "
+        "B[i] = 0i32; for k in 1027 reduce { B[i] = B[i] + A[i, k]; } } }",
+        {{8200, 1027}, {8200}}, {.cpu = cpu, .threads = 2});
 }
 
 TEST(CompiledFunc, NothingIsCompiledForOtherMachines) {

@@ -96,7 +96,7 @@ TEST_F(PerfMapTest, CompiledAndShapedFunctionsAreNamed) {
   const std::vector<uint32_t> varying = {1, 1};
   const PerfMap map(path_);
   ASSERT_TRUE(CompiledFunc::compile(func, dims, {}, detect_cpu(), 1, &map));
-  ASSERT_TRUE(ShapedFunc::compile(func, dims, varying, detect_cpu(), &map));
+  ASSERT_TRUE(ShapedFunc::compile(func, dims, varying, detect_cpu(), 1, &map));
   EXPECT_THAT(names_of(path_), ElementsAre("odd_name[4x32][4x32]", "odd_name[nx32][nx32]"));
 }
 

@@ -50,7 +50,7 @@ Outcome run_shaped(const PrimFunc& func, const Dims& dims, std::vector<Bytes>& b
                    const ThreadTeam& team) {
   for (const uint32_t dimensions : {UINT32_MAX, uint32_t{1}}) {
     const std::vector<uint32_t> varying(func.params, dimensions);
-    const auto shaped = jit::ShapedFunc::compile(func, dims, varying, cpu);
+    const auto shaped = jit::ShapedFunc::compile(func, dims, varying, cpu, 1);
     const auto compiled = shaped ? shaped->at(dims, team.size()) : nullptr;
     if (compiled) return run_compiled(compiled.get(), func, buffers, team);
   }
