@@ -246,7 +246,7 @@ Results convert_group_query_attention(const Node& node) {
     v = gathered_present(b, node.input(4), v, counts, places);
   }
   AttentionOptions options{.scale = attention_scale(node, q), .softcap = node.number("softcap", 0)};
-  const int64_t window = node.integer("local_window_size", -1);
+  const int64_t window = node.integer("local_window_size", -1, -1);
   if (node.flag("causal", true)) {
     options.biases.push_back(window_bias(b, now, k.dim(2), first, q.dtype(), window > 0 ? window - 1 : -1, 0));
   } else {

@@ -13,12 +13,11 @@ namespace {
 // x of each expert [experts, tokens, width] after its activation; `gates` is the product with the third weights.
 Typed activated(const Node& node, const Typed& x, const std::function<Typed()>& gates) {
   auto& b = node.builder();
-  const std::string kind = node.text("activation_type", "relu");
+  const std::string kind = node.choice("activation_type", "relu", {"relu", "gelu", "silu", "swiglu", "identity"});
   if (kind == "identity") return x;
   if (kind == "gelu") return b.call("gelu_tanh", {x});
   if (kind == "relu" || kind == "silu") return b.call(kind, {x});
-  if (kind != "swiglu") fail(ErrorCode::InvalidArgument, "activation_type is '{}'", kind);
-  const int64_t fusion = node.integer("swiglu_fusion", 0);
+  const int64_t fusion = node.integer("swiglu_fusion", 0, 0, 2);
   const auto width = x.dim(2).as_const();
   if (!width) fail(ErrorCode::Unsupported, "the width of the weights must be known, it is {}", to_text(x.dim(2)));
   Typed gate = x, linear;
@@ -46,7 +45,7 @@ Typed shares(const Node& node, const std::optional<Typed>& weights) {
   auto& b = node.builder();
   if (node.flag("use_sparse_mixer")) fail(ErrorCode::Unsupported, "attribute use_sparse_mixer is 1");
   const Typed scores = b.cast(node.input(1), DType::Float32);
-  const int64_t count = node.integer("k", 1);
+  const int64_t count = node.integer("k", 1, 1, scores.dim(1).as_const().value_or(INT32_MAX));
   const Typed all = weights ? b.cast(*weights, DType::Float32) : b.call("softmax", {scores}, {{"axis", int64_t{1}}});
   const Dims dims = {scores.dim(0), PrimExpr(count)};
   const Typed both = b.builtin("top_k", {scores, b.integers({count}), b.prim(1), b.prim(1), b.prim(1)}, object_info());

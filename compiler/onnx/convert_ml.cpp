@@ -75,9 +75,13 @@ Trees trees_of(const Node& node) {
   t.inner = t.feature.size();
   t.leaves = list("leaf_targetids", SIZE_MAX).size();
   t.roots = list("tree_roots", SIZE_MAX);
+  const int64_t targets = node.integer("n_targets", 1, 1);
+  node.integers("leaf_targetids", t.leaves, 0, 0, targets - 1);
+  const auto columns = node.input(0).dim(1).as_const();
+  node.integers("nodes_featureids", t.inner, 0, 0, columns ? *columns - 1 : INT64_MAX);
   const auto next = [&](std::string_view ids, std::string_view flags) {
     auto places = list(ids, t.inner);
-    const auto is_leaf = list(flags, t.inner);
+    const auto is_leaf = node.integers(flags, t.inner, 0, 0, 1);
     for (size_t i = 0; i < t.inner; ++i) {
       const size_t end = is_leaf[i] != 0 ? t.leaves : t.inner;
       if (places[i] < 0 || static_cast<size_t>(places[i]) >= end)
@@ -93,7 +97,7 @@ Trees trees_of(const Node& node) {
   t.split = numbers_of(node, "nodes_splits");
   if (modes.size() != t.inner || t.split.size() != t.inner)
     fail(ErrorCode::InvalidArgument, "{} modes and {} splits for {} nodes", modes.size(), t.split.size(), t.inner);
-  const auto tracks = node.integers("nodes_missing_value_tracks_true").value_or(std::vector<int64_t>(t.inner, 0));
+  const auto tracks = node.integers("nodes_missing_value_tracks_true", t.inner, 0, 0, 1);
   t.missing.assign(tracks.begin(), tracks.end());
   t.missing.resize(t.inner, 0);
   const auto values =
@@ -157,7 +161,11 @@ Results convert_label_encoder(const Node& node) {
   const Typed none = b.none();
   const Typed keys = first("keys", none), values = first("values", none);
   if (!keys.is_tensor() || !values.is_tensor()) fail(ErrorCode::InvalidArgument, "it has no keys or no values");
-  const auto count = static_cast<int64_t>(keys.constant()->bytes / dtype_bytes(keys.dtype()));
+  const auto length = [](const Typed& list) {
+    return static_cast<int64_t>(list.constant()->bytes / dtype_bytes(list.dtype()));
+  };
+  const int64_t count = length(keys);
+  if (length(values) != count) fail(ErrorCode::InvalidArgument, "it has {} keys and {} values", count, length(values));
   const auto rank = static_cast<int64_t>(x.rank());
   Typed hit;
   if (keys.dtype() == DType::String) {
@@ -237,17 +245,17 @@ Results convert_tree_ensemble(const Node& node) {
     if (tracks) holds = b.call("logical_or", {*holds, b.call("logical_and", {b.call("isnan", {value}), of(missing)})});
     at = b.call("where", {*holds, of(yes), of(no)});
   }
-  const auto targets = node.integer("n_targets", 1);
+  const int64_t targets = node.integer("n_targets", 1, 1);
   const auto ids = node.integers("leaf_targetids").value_or(std::vector<int64_t>{});
   const auto weights = numbers_of(node, "leaf_weights");
-  if (weights.size() != trees.leaves || targets < 1)
-    fail(ErrorCode::InvalidArgument, "{} weights for {} leaves, {} targets", weights.size(), trees.leaves, targets);
+  if (weights.size() != trees.leaves)
+    fail(ErrorCode::InvalidArgument, "{} weights for {} leaves", weights.size(), trees.leaves);
   at = b.call("subtract", at, static_cast<double>(trees.inner));
   const Typed weight = b.unsqueeze(of(vector_of(b, weights, x.dtype(), {static_cast<int64_t>(trees.leaves)})), 2);
   const Typed mine = b.call("equal", {b.unsqueeze(of(b.integers(ids)), 2), b.positions(PrimExpr(targets))});
   const std::vector<int64_t> over = {1};
   const auto pick = [&](double other) { return b.call("where", {mine, weight, b.scalar(x.dtype(), other)}); };
-  const int64_t aggregate = node.integer("aggregate_function", 1);
+  const int64_t aggregate = node.integer("aggregate_function", 1, 0, 3);
   Typed y;
   if (aggregate == 2 || aggregate == 3) {
     y = b.call(aggregate == 2 ? "min" : "max", {pick(aggregate == 2 ? INFINITY : -INFINITY)}, {{"axis", over}});
@@ -256,7 +264,8 @@ Results convert_tree_ensemble(const Node& node) {
     y = b.call("sum", {pick(0)}, {{"axis", over}});
     if (aggregate == 0) y = b.call("divide", y, static_cast<double>(trees.roots.size()));
   }
-  switch (node.integer("post_transform", 0)) {
+  const int64_t transform = node.integer("post_transform", 0, 0, 4);
+  switch (transform) {
     case 0:
       return {y};
     case 1:
@@ -264,7 +273,7 @@ Results convert_tree_ensemble(const Node& node) {
     case 2:
       return {b.call("sigmoid", {y})};
     default:
-      fail(ErrorCode::Unsupported, "post_transform {}", node.integer("post_transform", 0));
+      fail(ErrorCode::Unsupported, "attribute post_transform is {}, it must be 0, 1 or 2", transform);
   }
 }
 

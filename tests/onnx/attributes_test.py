@@ -135,24 +135,28 @@ CASES = [
      INVALID, "attribute mode is 'BM25', it must be one of TF, IDF, TFIDF"),
     ("TfIdfVectorizer", dict(x=np.zeros((1, 2), np.int64)), dict(mode="TF", min_gram_length=1, max_gram_length=1, max_skip_count=0, ngram_counts=[2], ngram_indexes=[0], pool_int64s=[1]),
      INVALID, "attribute ngram_counts is 2, it must be between 0 and 1"),
+    ("LabelEncoder", dict(x=np.zeros(2, np.int64)), dict(keys_int64s=[1, 2], values_floats=[1.5]), INVALID, "it has 2 keys and 1 values"),
     ("MatMulNBits", BLOCKS, dict(K=16, N=8, bits=3, block_size=16), INVALID, "attribute bits is 3, it must be 2, 4 or 8"),
     ("MatMulNBits", BLOCKS, dict(K=16, N=8, bits=4, block_size=0), INVALID, "attribute block_size is 0"),
     ("MatMulNBits", BLOCKS, dict(K=16, bits=4, block_size=16), INVALID, "attribute N is missing"),
+    ("MoE", dict(x=(2, 4), r=(2, 3), w=(3, 4, 4), b=None, w2=(3, 4, 4)), dict(k=4), INVALID, "attribute k is 4, it must be between 1 and 3"),
+    ("MoE", dict(x=(2, 4), r=(2, 3), w=(3, 4, 4), b=None, w2=(3, 4, 4)), dict(activation_type="tanh"), INVALID, "it must be one of relu, gelu, silu, swiglu, identity"),
     ("CDist", dict(x=FLAT, y=FLAT), dict(metric="cosine"), INVALID, "'cosine', it must be one of euclidean, sqeuclidean"),
 ]
-CONTRIB = {"MatMulNBits", "CDist"}
+CONTRIB = {"MatMulNBits", "CDist", "MoE"}
+ML = {"LabelEncoder"}
 TYPES = {np.dtype(np.float32): FLOAT, np.dtype(np.int64): INT64, np.dtype(np.uint8): UINT8}
 
 
 def model(op, inputs, attributes, opset):
     constants = {k: v for k, v in inputs.items() if isinstance(v, np.ndarray)}
     node = helper.make_node(op, [k if v is not None else "" for k, v in inputs.items()], ["out"], name="it",
-                            domain="com.microsoft" if op in CONTRIB else "")
+                            domain="com.microsoft" if op in CONTRIB else "ai.onnx.ml" if op in ML else "")
     node.attribute.extend(attribute(k, v) for k, v in attributes.items())
     given = [helper.make_tensor_value_info(k, FLOAT, v) for k, v in inputs.items() if isinstance(v, tuple)]
     graph = helper.make_graph([node], "g", given, [helper.make_tensor_value_info("out", FLOAT, None)],
                               [numpy_helper.from_array(v, k) for k, v in constants.items()])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1), helper.make_opsetid("ai.onnx.ml", 5)])
 
 
 def attribute(name, value):
