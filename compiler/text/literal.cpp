@@ -29,7 +29,8 @@ std::optional<T> integer(std::string_view text, bool negative) {
   }
 }
 
-// Rounds from the text to float or double; half types go through float. Too small a number becomes zero.
+// Rounds from the text to float or double; half types go through float. Too small a number becomes zero; one above the
+// greatest finite number gives nothing, also where it would round to that.
 template <typename T>
 std::optional<T> real(std::string_view text, bool negative) {
   using Read = std::conditional_t<std::is_same_v<T, double>, double, float>;
@@ -44,16 +45,19 @@ std::optional<T> real(std::string_view text, bool negative) {
     if (code == std::errc::result_out_of_range) {
       double wide = 0;
       const auto again = std::from_chars(text.data(), text.data() + text.size(), wide);
-      const bool tiny = again.ec == std::errc() ? std::abs(wide) < 1 : text.find("e-") != std::string_view::npos;
+      const bool tiny = again.ec == std::errc()
+                            ? std::abs(wide) < 1
+                            : text.find("e-") != std::string_view::npos || text.find("E-") != std::string_view::npos;
       if (!tiny) return std::nullopt;
       value = 0;
     }
   }
   if (negative) value = -value;
-  const T result = static_cast<T>(value);
-  if constexpr (!std::is_same_v<T, Read>)
-    if (std::isfinite(value) && std::isinf(static_cast<float>(result))) return std::nullopt;
-  return result;
+  if constexpr (!std::is_same_v<T, Read>) {
+    constexpr float kMost = std::is_same_v<T, Half> ? 0x1.ffcp15F : 0x1.fep127F;
+    if (std::isfinite(value) && std::abs(value) > kMost) return std::nullopt;
+  }
+  return static_cast<T>(value);
 }
 
 }  // namespace
