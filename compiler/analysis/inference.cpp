@@ -99,8 +99,12 @@ Module Inference::walk() {
   }
   const size_t needed = order_.size();
   for (const auto& definition : module_->definitions())
-    if (const Global& global = globals_.find(definition.name)->second; global.polymorphic && global.instances.empty())
+    if (const Global& global = globals_.find(definition.name)->second; global.polymorphic && global.instances.empty()) {
       check_uncalled(*definition.function, {});
+      if (definition.name == "main")
+        diagnostics_->warning(ErrorCode::TypeError, definition.span, "@main has open parameters and nobody calls it",
+                              "annotate its parameters, so that it can be run");
+    }
   for (size_t i = needed; i < order_.size(); ++i) complete(globals_.find(order_[i])->second);
   return result;
 }

@@ -42,6 +42,25 @@ void Inference::unify(const StructInfo& param, const StructInfo& arg, const SymV
     unify(param->fields[i], arg->fields[i], free, map);
 }
 
+namespace {
+
+bool dtypes_differ(const StructInfo& given, const StructInfo& expected) {
+  return given->dtype != DType::None && expected->dtype != DType::None && given->dtype != expected->dtype;
+}
+
+// Is it ranks, dimensions or numbers, and not kinds or dtypes, that make them incompatible?
+bool shapes_differ(const StructInfo& given, const StructInfo& expected) {
+  if (given->kind != expected->kind || dtypes_differ(given, expected)) return false;
+  if (given->kind != InfoKind::Tuple) return given->kind != InfoKind::Func;
+  if (given->fields.size() != expected->fields.size()) return false;
+  for (size_t i = 0; i < given->fields.size(); ++i)
+    if (is_compatible(given->fields[i], expected->fields[i]) == Compatibility::Incompatible)
+      return shapes_differ(given->fields[i], expected->fields[i]);
+  return false;
+}
+
+}  // namespace
+
 // Reports what is certainly wrong, and warns of what must be checked at run time. False where it is wrong.
 bool Inference::expect(const StructInfo& given, const StructInfo& expected, const Span& span, const std::string& what) {
   switch (is_compatible(given, expected)) {
@@ -56,14 +75,11 @@ bool Inference::expect(const StructInfo& given, const StructInfo& expected, cons
     case Compatibility::Incompatible:
       break;
   }
-  const bool same_kind = given->kind == expected->kind;
-  const bool dtypes_differ = same_kind && given->kind == InfoKind::Tensor && given->dtype != DType::None &&
-                             expected->dtype != DType::None && given->dtype != expected->dtype;
-  const bool shapes_differ =
-      same_kind && !dtypes_differ && (given->kind == InfoKind::Tensor || given->kind == InfoKind::Shape);
-  diagnostics_->error(shapes_differ ? ErrorCode::ShapeMismatch : ErrorCode::TypeError, span,
+  const bool cast =
+      given->kind == InfoKind::Tensor && expected->kind == InfoKind::Tensor && dtypes_differ(given, expected);
+  diagnostics_->error(shapes_differ(given, expected) ? ErrorCode::ShapeMismatch : ErrorCode::TypeError, span,
                       fmt::format("{} is {}, expected {}", what, to_text(given), to_text(expected)),
-                      dtypes_differ ? fmt::format("cast it: cast(..., dtype={})", dtype_name(expected->dtype)) : "");
+                      cast ? fmt::format("cast it: cast(..., dtype={})", dtype_name(expected->dtype)) : "");
   return false;
 }
 

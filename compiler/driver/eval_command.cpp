@@ -40,8 +40,10 @@ std::vector<tool::Output> evaluate(const Options& options, size_t stack_bytes) {
   const ir::Module module = run_passes(options.run.file, {"infer_struct_info"}, {}, diagnostics);
   const auto& name = options.run.function;
   const auto* definition = module.find(name);
-  if (definition == nullptr || definition->function == nullptr || !definition->exported)
+  if (definition == nullptr || definition->function == nullptr || !definition->exported) {
+    print_warnings(diagnostics);
     fail(ErrorCode::InvalidArgument, "there is no exported function @{}", name);
+  }
   tool::Params params;
   for (const auto& param : definition->function->params) params.push_back({param->name, to_text(param->info)});
   const auto inputs = tool::parse_inputs(options.run.inputs, params, name, [&](const api::Param& param, size_t) {

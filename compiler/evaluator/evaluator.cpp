@@ -368,7 +368,13 @@ class Evaluator {
       fail(ErrorCode::TypeError, "call_tir: the first argument must name a prim_func of the module");
     std::vector<Value> inputs;
     const Value given = value(e.args.at(1), env);
-    for (const Slot& field : given.get<TupleObject>()->fields()) inputs.push_back(Value::copy_of(field));
+    const tir::PrimFunc& func = *definition->prim_func;
+    for (const Slot& field : given.get<TupleObject>()->fields()) {
+      inputs.push_back(Value::copy_of(field));
+      const tir::Buffer& buffer = func.buffers.at(inputs.size() - 1);
+      require(inputs.back(), tensor_info(buffer.dtype, static_cast<uint32_t>(buffer.dims.size())), {}, MatchAt::Entry,
+              fmt::format("@{}: %{}", func.name, buffer.name), func_info());
+    }
     std::vector<int64_t> scalars;
     if (e.args.size() > 2) {
       // Scalars are no dimensions: they may be negative.

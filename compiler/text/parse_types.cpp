@@ -7,11 +7,12 @@
 namespace ingot::text {
 namespace {
 
-// dtypes as early documents spell them.
+// dtypes as Relay's documents and programs spell them as well.
 std::optional<DType> dtype_of_word(std::string_view word) {
-  if (word == "Float") return DType::Float32;
-  if (word == "Int") return DType::Int32;
-  if (word == "Bool") return DType::Bool;
+  if (word == "Float" || word == "float") return DType::Float32;
+  if (word == "Int" || word == "int") return DType::Int32;
+  if (word == "uint") return DType::UInt32;
+  if (word == "Bool" || word == "uint1") return DType::Bool;
   return parse_dtype(word);
 }
 

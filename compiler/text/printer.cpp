@@ -43,8 +43,9 @@ class Printer {
  public:
   explicit Printer(const PrintOptions& options) : options_(options) {
     // Words that have a meaning among dimensions and types.
-    for (const char* word : {"min", "max", "select", "floordiv", "floormod", "ndim", "dtype", "Tensor", "Shape", "Prim",
-                             "Tuple", "Object", "fn", "Float", "Int", "Bool"})
+    for (const char* word :
+         {"min",   "max",    "select", "floordiv", "floormod", "ndim", "dtype", "Tensor", "Shape", "Prim",
+          "Tuple", "Object", "fn",     "Float",    "Int",      "Bool", "float", "int",    "uint",  "uint1"})
       sym_names_.reserve(word);
     for (const DTypeInfo& dtype : kDTypes) {
       sym_names_.reserve(std::string(dtype.name));

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <map>
+
 #include "compiler/analysis/effects.h"
 #include "compiler/ops/call.h"
 #include "compiler/ops/op_func.h"
@@ -40,7 +43,7 @@ bool has_instruction(const Op& op, std::span<const StructInfo> operands) {
 class Legalizer {
  public:
   Legalizer(Module& module, PassContext& context)
-      : prim_funcs_(module), context_(&context), writes_(analysis::writes_tensors(module)) {}
+      : module_(&module), prim_funcs_(module), context_(&context), writes_(analysis::writes_tensors(module)) {}
 
   FunctionRef function(const Function& f) {
     auto result = std::make_shared<Function>(f.params, body(f.body), f.result, f.pure, f.attrs, f.span);
@@ -203,9 +206,13 @@ class Legalizer {
   // The inputs and the scalars of a prim_func are written out, one by one.
   Expr call_tir(const Expr& e, const Call& call) {
     const bool are_scalars_written = call.args.size() < 3 || as<Shape>(call.args[2]) != nullptr;
-    if (call.args.size() < 2 || (as<Tuple>(call.args[1]) != nullptr && are_scalars_written)) return e;
+    if (call.args.size() < 2) return e;
+    const bool known = std::ranges::all_of(call.args[1]->info->fields, is_known_tensor);
+    if (as<Tuple>(call.args[1]) != nullptr && are_scalars_written && known) return e;
     std::vector<Expr> inputs;
     add_tensors(call.args[1], inputs);
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (!is_known_tensor(inputs[i]->info)) inputs[i] = checked_input(inputs[i], *as<GlobalVar>(call.args[0]), i);
     std::vector<StructInfo> infos;
     for (const auto& input : inputs) infos.push_back(input->info);
     auto args = call.args;
@@ -214,6 +221,30 @@ class Legalizer {
       args[2] = typed(std::make_shared<Shape>(*args[2]->info->dims, call.span), args[2]->info);
     return typed(std::make_shared<Call>(call.callee, std::move(args), call.attrs, call.info_args, call.span),
                  call.info);
+  }
+
+  static bool is_known_tensor(const StructInfo& info) {
+    return info->kind == InfoKind::Tensor && info->dtype != DType::None && info->rank.has_value();
+  }
+
+  // By way of a function, whose entry raises TypeError and ShapeMismatch as those of all calls do.
+  Expr checked_input(const Expr& input, const GlobalVar& callee, size_t index) {
+    const tir::Buffer& buffer = module_->find(callee.name)->prim_func->buffers.at(index);
+    const StructInfo wanted = tensor_info(buffer.dtype, static_cast<uint32_t>(buffer.dims.size()));
+    Expr& check = input_checks_[{callee.name, index}];
+    if (check == nullptr) {
+      const auto param = std::make_shared<Var>(buffer.name, wanted, false, input->span);
+      param->info = wanted;
+      const auto body = typed(std::make_shared<Seq>(std::vector<BindingBlock>{}, param, input->span), wanted);
+      const std::string name = module_->fresh_name(fmt::format("{}.{}", callee.name, buffer.name));
+      auto function = std::make_shared<Function>(std::vector<VarRef>{param}, body, wanted, true, Attrs{}, input->span);
+      function->info = func_info({wanted}, wanted, true);
+      check = typed(std::make_shared<GlobalVar>(name, input->span), function->info);
+      module_->set({name, std::move(function), nullptr, false, input->span});
+    }
+    return bind(
+        typed(std::make_shared<Call>(check, std::vector<Expr>{input}, Attrs{}, std::vector<StructInfo>{}, input->span),
+              wanted));
   }
 
   // The results begin as zeros, which the PackedFunc writes.
@@ -314,7 +345,9 @@ class Legalizer {
 
   using Dims = std::vector<PrimExpr>;
 
+  Module* module_;
   PrimFuncTable prim_funcs_;
+  std::map<std::pair<std::string, size_t>, Expr> input_checks_;
   MeaningCache meanings_;
   PassContext* context_;
   bool writes_;  // nobody may write to a constant: where somebody may get it, it is copied

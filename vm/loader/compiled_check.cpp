@@ -246,8 +246,8 @@ std::string describe_value(const Slot& value) {
 }
 
 std::optional<Error> CompiledCheck::explain_dims(const Node& node, std::span<const int64_t> dims,
-                                                 std::span<int64_t> vars, const std::string& name,
-                                                 std::string_view says, bool second) const {
+                                                 const std::string& name, const Explaining& state) const {
+  const auto& [vars, says, captured, second] = state;
   const VarSlots slots(vars_);
   for (size_t i = 0; i < dims.size(); ++i) {
     const Dim& dim = dims_[node.first + i];
@@ -255,10 +255,12 @@ std::optional<Error> CompiledCheck::explain_dims(const Node& node, std::span<con
     const std::string place =
         node.kind == InfoKind::Prim ? std::to_string(dims[i]) : fmt::format("dimension {} = {}", i, dims[i]);
     const std::string_view verb = node.kind == InfoKind::Prim ? "is" : "has";
-    if (!second && dim.form == Dim::Form::Bind) vars[number] = dims[i];
+    const bool binds = dim.form == Dim::Form::Bind && (captured.empty() || !captured[number]);
+    if (!second && binds) vars[number] = dims[i];
     if (!second && dim.form == Dim::Form::Const && dim.number != dims[i])
       return Error(ErrorCode::ShapeMismatch, fmt::format("{} {} {}, {} says {}", name, verb, place, says, dim.number));
-    if (!second && dim.form == Dim::Form::Var && vars[number] != dims[i])
+    const bool names = dim.form == Dim::Form::Var || dim.form == Dim::Form::Bind;
+    if (!second && names && vars[number] != dims[i])
       return Error(ErrorCode::ShapeMismatch, fmt::format("{} {} {}, {} says {}, which is {}", name, verb, place, says,
                                                          vars_[number]->name, vars[number]));
     if (second && dim.form == Dim::Form::Expr) {
@@ -273,8 +275,9 @@ std::optional<Error> CompiledCheck::explain_dims(const Node& node, std::span<con
   return std::nullopt;
 }
 
-std::optional<Error> CompiledCheck::explain_node(const Node& node, const Slot& value, std::span<int64_t> vars,
-                                                 const std::string& name, std::string_view says, bool second) const {
+std::optional<Error> CompiledCheck::explain_node(const Node& node, const Slot& value, const std::string& name,
+                                                 const Explaining& state) const {
+  const std::string_view says = state.says;
   const auto wrong_kind = [&] {
     return Error(ErrorCode::TypeError,
                  fmt::format("{} is {}, {} says {}", name, describe_value(value), says, to_text(node.info)));
@@ -292,20 +295,20 @@ std::optional<Error> CompiledCheck::explain_node(const Node& node, const Slot& v
       if (node.rank >= 0 && dims.size() != static_cast<size_t>(node.rank))
         return Error(ErrorCode::ShapeMismatch, fmt::format("{} has rank {} (shape {}), {} says {}", name, dims.size(),
                                                            shape_text(dims), says, node.rank));
-      return node.has_dims ? explain_dims(node, dims, vars, name, says, second) : std::nullopt;
+      return node.has_dims ? explain_dims(node, dims, name, state) : std::nullopt;
     }
     case InfoKind::Prim: {
       if (value.kind != Kind::Prim || (node.dtype != DType::None && value.dtype != node.dtype)) return wrong_kind();
       if (!node.has_dims) return std::nullopt;
       if (value.dtype != DType::Int64 && value.dtype != DType::Bool) return wrong_kind();
       const int64_t number = integer_of(value);
-      return explain_dims(node, {&number, 1}, vars, name, says, second);
+      return explain_dims(node, {&number, 1}, name, state);
     }
     case InfoKind::Tuple: {
       if (value.kind != Kind::Tuple || tuple_of(value).size != node.count) return wrong_kind();
       for (uint32_t i = 0; i < node.count; ++i)
-        if (auto error = explain_node(nodes_[node.first + i], tuple_of(value).fields()[i], vars,
-                                      fmt::format("{}.{}", name, i), says, second))
+        if (auto error =
+                explain_node(nodes_[node.first + i], tuple_of(value).fields()[i], fmt::format("{}.{}", name, i), state))
           return error;
       return std::nullopt;
     }
@@ -318,19 +321,33 @@ std::optional<Error> CompiledCheck::explain_node(const Node& node, const Slot& v
 
 Error CompiledCheck::explain(const Slot& value, std::span<int64_t> vars, std::string_view name,
                              std::string_view says) const {
-  for (const bool second : {false, true})
-    if (auto error = explain_node(nodes_[0], value, vars, std::string(name), says, second)) return *error;
+  Explaining state{vars, says};
+  for (const bool second : {false, true}) {
+    state.second = second;
+    if (auto error = explain_node(nodes_[0], value, std::string(name), state)) return *error;
+  }
   return {ErrorCode::Internal, "a check failed that holds"};
 }
 
 Error CompiledCheck::explain_fields(const Slot* fields, std::span<int64_t> vars, std::span<const std::string> names,
                                     std::string_view says) const {
   const Node& root = nodes_[0];
-  for (const bool second : {false, true})
+  Explaining state{vars, says, std::vector<bool>(vars_.size())};
+  for (size_t i = names.size(); i < root.count; ++i) {
+    const Node& node = nodes_[root.first + i];
+    if (node.kind != InfoKind::Prim || !node.has_dims || fields[i].dtype != DType::Int64) continue;
+    const Dim& dim = dims_[node.first];
+    if (dim.form != Dim::Form::Var) continue;
+    state.captured[static_cast<size_t>(dim.number)] = true;
+    vars[static_cast<size_t>(dim.number)] = fields[i].as<int64_t>();
+  }
+  for (const bool second : {false, true}) {
+    state.second = second;
     for (uint32_t i = 0; i < root.count; ++i) {
       const std::string name = i < names.size() ? "%" + names[i] : fmt::format("argument {}", i);
-      if (auto error = explain_node(nodes_[root.first + i], fields[i], vars, name, says, second)) return *error;
+      if (auto error = explain_node(nodes_[root.first + i], fields[i], name, state)) return *error;
     }
+  }
   return {ErrorCode::Internal, "a check failed that holds"};
 }
 

@@ -49,6 +49,7 @@ class CompiledCheck {
 
   // What is wrong, after `matches` said no. The subject is called `name` (one per field for matches_fields).
   Error explain(const Slot& value, std::span<int64_t> vars, std::string_view name, std::string_view says) const;
+  // Fields without a name are what a closure has captured.
   Error explain_fields(const Slot* fields, std::span<int64_t> vars, std::span<const std::string> names,
                        std::string_view says) const;
 
@@ -88,10 +89,16 @@ class CompiledCheck {
   bool early_dims(const Node& node, std::span<const int64_t> dims, std::span<int64_t> vars) const;
   bool late_dims(const Node& node, std::span<const int64_t> dims, std::span<int64_t> vars) const;
   bool matches_func(const Node& node, const Slot& value) const;
-  std::optional<Error> explain_node(const Node& node, const Slot& value, std::span<int64_t> vars,
-                                    const std::string& name, std::string_view says, bool second) const;
-  std::optional<Error> explain_dims(const Node& node, std::span<const int64_t> dims, std::span<int64_t> vars,
-                                    const std::string& name, std::string_view says, bool second) const;
+  struct Explaining {
+    std::span<int64_t> vars;
+    std::string_view says;
+    std::vector<bool> captured = {};  // variables whose numbers a closure holds: parameters must match them
+    bool second = false;              // composed dimensions
+  };
+  std::optional<Error> explain_node(const Node& node, const Slot& value, const std::string& name,
+                                    const Explaining& state) const;
+  std::optional<Error> explain_dims(const Node& node, std::span<const int64_t> dims, const std::string& name,
+                                    const Explaining& state) const;
 
   std::vector<Node> nodes_;
   std::vector<Dim> dims_;
