@@ -182,4 +182,32 @@ Meaning define_dynamic_slice(const CallSite& call) {
   return make_builtin("slice", std::move(args), of_rank(call, x.dtype(), x.rank()));
 }
 
+// Of "dynamic_upsampling" and "dynamic_upsampling3d": sizes times the factors, rounded.
+Meaning define_dynamic_upsampling(const CallSite& call) {
+  const size_t spatial = call.size() - 1;
+  if (call.text("layout") != (spatial == 2 ? "NCHW" : "NCDHW"))
+    call.fail(ErrorCode::Unsupported, "layout is \"{}\", only \"{}\" is there; use layout_transform",
+              call.text("layout"), spatial == 2 ? "NCHW" : "NCDHW");
+  const auto x = operand(call, 0);
+  require_rank(call, x, spatial + 2);
+  std::vector<Expr> factors;
+  for (size_t i = 1; i < call.size(); ++i) {
+    const auto factor = operand(call, i);
+    require_float(call, factor);
+    require_rank(call, factor, 0);
+    factors.push_back(cast_to(call.arg(i), DType::Float64));
+  }
+  const Dims dims(x.dims().begin() + 2, x.dims().end());
+  const Expr product = make_call("multiply", {cast_to(constant_list(dims), DType::Float64),
+                                              make_call("stack", {ops::make_tuple(std::move(factors))})});
+  const Expr sizes = make_call("floor", {make_call("add", {product, scalar(DType::Float64, 0.5)})});
+  std::string method = call.text("method"), coordinates = "asymmetric";
+  if (spatial == 2 && call.flag("align_corners")) coordinates = "align_corners";
+  if (spatial == 3 && method != "nearest_neighbor") coordinates = call.text("coordinate_transformation_mode");
+  if (method == "bilinear" || method == "trilinear") method = "linear";
+  if (method == "bicubic") method = "cubic";
+  return make_call(spatial == 2 ? "resize2d" : "resize3d", {call.arg(0), cast_to(sizes, DType::Int64)},
+                   {{"method", method}, {"coordinate_transformation_mode", coordinates}});
+}
+
 }  // namespace ingot::ops

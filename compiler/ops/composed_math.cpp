@@ -48,8 +48,11 @@ Meaning define_logsumexp(const CallSite& call) {
 // Of "mean_variance" and "mean_std".
 Meaning define_mean_and(const CallSite& call) {
   const Attrs attrs = reduction_attrs(call);
-  const std::string_view second = call.op().name == "mean_std" ? "std" : "variance";
-  return make_tuple({make_call("mean", {call.arg(0)}, attrs), make_call(second, {call.arg(0)}, attrs)});
+  const bool deviation = call.op().name == "mean_std";
+  Attrs of_second = attrs;
+  if (!deviation) of_second["unbiased"] = call.flag("unbiased");
+  return make_tuple({make_call("mean", {call.arg(0)}, attrs),
+                     make_call(deviation ? "std" : "variance", {call.arg(0)}, std::move(of_second))});
 }
 
 Meaning define_l2_normalize(const CallSite& call) {

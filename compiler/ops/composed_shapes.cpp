@@ -235,10 +235,12 @@ Meaning define_index_put(const CallSite& call) {
 }
 
 Meaning define_mirror_pad(const CallSite& call) {
-  if (call.text("mode") != "REFLECT")
-    call.fail(ErrorCode::Unsupported, "mode is \"{}\", only \"REFLECT\" is there", call.text("mode"));
+  const std::string mode = call.text("mode");
+  if (mode != "REFLECT" && mode != "SYMMETRIC")
+    call.fail(ErrorCode::InvalidArgument, "mode is \"{}\", possible are \"SYMMETRIC\" and \"REFLECT\"", mode);
   return make_call("pad", {call.arg(0)},
-                   {{"pad_width", call.integers("pad_width")}, {"pad_mode", std::string("reflect")}});
+                   {{"pad_width", call.integers("pad_width")},
+                    {"pad_mode", std::string(mode == "REFLECT" ? "reflect" : "symmetric")}});
 }
 
 Meaning define_scatter_add(const CallSite& call) {

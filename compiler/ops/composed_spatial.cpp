@@ -184,6 +184,21 @@ std::optional<Expr> in_float(const CallSite& call, bool between) {
   return make_call("cast", {make_call(call.op().name, std::move(args), std::move(attrs))}, {{"dtype", out}});
 }
 
+// The part that roi names, where each dimension begins and then where each ends, for all dimensions.
+Expr region_of(const CallSite& call, size_t spatial) {
+  if (!call.has_attr("roi"))
+    call.fail(ErrorCode::InvalidArgument, "coordinate_transformation_mode \"tf_crop_and_resize\" needs a roi");
+  const std::vector<double> roi = numbers_of(call, "roi");
+  if (roi.size() != 2 * spatial)
+    call.fail(ErrorCode::InvalidArgument, "roi has {} numbers, {} are wanted", roi.size(), 2 * spatial);
+  std::vector<Expr> parts;
+  for (size_t i = 0; i < 2 * spatial; ++i) {
+    if (i % spatial == 0) parts.insert(parts.end(), 2, scalar(DType::Float64, i == 0 ? 0 : 1));
+    parts.push_back(scalar(DType::Float64, roi[i]));
+  }
+  return make_call("stack", {make_tuple(std::move(parts))});
+}
+
 }  // namespace
 
 // Of "upsampling3d", and of what "upsampling" does beyond whole factors: sizes times factors, rounded.
@@ -236,18 +251,15 @@ Meaning define_resize(const CallSite& call) {
   if (auto result = in_float(call, method != "nearest_neighbor")) return *std::move(result);
   std::string rounding = call.text("rounding_method");
   const std::string coordinates = call.text("coordinate_transformation_mode");
-  if (coordinates == "tf_crop_and_resize")
-    call.fail(ErrorCode::Unsupported, "coordinate_transformation_mode is \"{}\"; take a part with strided_slice first",
-              coordinates);
   if (rounding.empty()) rounding = coordinates == "align_corners" ? "round_prefer_ceil" : "floor";
-  if (rounding == "round") rounding = "round_prefer_floor";
+  if (rounding == "round") rounding = "round_prefer_ceil";
   const std::string options =
-      fmt::format("mode={} coordinates={} nearest={} policy=stretch cubic={} outside=0 exclude={} antialias=0",
+      fmt::format("mode={} coordinates={} nearest={} policy=stretch cubic={} outside={} exclude={} antialias=0",
                   method == "nearest_neighbor" ? "nearest" : method, coordinates, rounding, call.number("cubic_alpha"),
-                  call.integer("cubic_exclude"));
+                  call.number("extrapolation_value"), call.integer("cubic_exclude"));
+  const Expr region = coordinates == "tf_crop_and_resize" ? region_of(call, spatial) : make_none();
   const auto resized = [&](const Expr& sizes, const StructInfo& info) {
-    return make_builtin("resize", {call.arg(0), make_none(), make_none(), sizes, make_none(), make_text(options)},
-                        info);
+    return make_builtin("resize", {call.arg(0), region, make_none(), sizes, make_none(), make_text(options)}, info);
   };
   Dims dims = {x.dims()[0], x.dims()[1]};
   if (given(call, 1) && !constant_integers(call, 1)) {

@@ -108,4 +108,15 @@ Element clamp(const Element& a, double low, double high) {
   return std::isinf(high) && high > 0 ? above : min(above, high);
 }
 
+Element softplus(const Element& x, double beta, double threshold) {
+  const Element scaled = beta == 1 ? x : x * beta;
+  const Element sum =
+      max(scaled, 0) + apply(tir::ExprOp::Log, 1 + apply(tir::ExprOp::Exp, -apply(tir::ExprOp::Abs, scaled)));
+  // From there on the narrower floats cannot tell the two apart.
+  constexpr double kEqual = 17;
+  const bool equal_there = x.dtype() != DType::Float64 && threshold >= kEqual;
+  const Element result = beta == 1 ? sum : sum / beta;
+  return equal_there || std::isinf(threshold) ? result : select(scaled > threshold, x, result);
+}
+
 }  // namespace ingot::ops

@@ -60,6 +60,8 @@ Element max(const Element& a, double b);
 // x * multiplier * 2^(shift - 31) for x of int64, rounded half up; the shift is brought between -31 and 30.
 Element fixed_point_product(const Element& x, double multiplier, double shift);
 Element clamp(const Element& a, double low, double high);
+// log(1 + exp(beta x)) / beta without overflow; x where beta x is above the threshold.
+Element softplus(const Element& x, double beta, double threshold);
 Element apply(tir::ExprOp op, const Element& a);
 Element apply(tir::ExprOp op, const Element& a, const Element& b);
 

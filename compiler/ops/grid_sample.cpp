@@ -28,8 +28,10 @@ Meaning define_affine_grid(const CallSite& call) {
   OpFunc f(call);
   const DType dtype = f.dtype(f.out());
   const Dims out = f.dims(f.out());
-  // From -1 to 1; a single place is at -1.
+  const bool corners = call.flag("align_corners");
+  // From -1 to 1, where a single place is at -1; without corners the middles of as many parts of that.
   const auto place = [&](const PrimExpr& i, const PrimExpr& count) {
+    if (!corners) return element(dtype, i * 2 + 1) / element(dtype, count) - 1.0;
     return element(dtype, i) * 2.0 / element(dtype, max(count - 1, 1)) - 1.0;
   };
   f.compute(f.out(), [&](const tir::Indices& i) {

@@ -10,8 +10,7 @@ StructInfo infer_lrn(const CallSite& call) {
   const auto x = operand(call, 0);
   require_rank(call, x, 4);
   require_float(call, x);
-  if (call.axis("axis", 4) != 1)
-    call.fail(ErrorCode::Unsupported, "axis is {}, only 1 is there; use transpose", call.integer("axis"));
+  call.axis("axis", 4);
   if (call.integer("size") < 1)
     call.fail(ErrorCode::InvalidArgument, "size is {}, it must be 1 or more", call.integer("size"));
   return x.info;
@@ -23,6 +22,12 @@ Meaning define_lrn(const CallSite& call) {
                        {"alpha", call.number("alpha")},
                        {"beta", call.number("beta")},
                        {"bias", call.number("bias")}};
+  if (const auto axis = static_cast<size_t>(call.axis("axis", 4)); axis != 1) {
+    std::vector<int64_t> order = {0, 1, 2, 3};
+    std::swap(order[1], order[axis]);
+    const Expr x = make_call("transpose", {call.arg(0)}, {{"axes", order}});
+    return make_call("transpose", {make_call("lrn", {x}, attrs)}, {{"axes", order}});
+  }
   if (dtype != DType::Float32) {
     const Expr x = make_call("cast", {call.arg(0)}, {{"dtype", DType::Float32}});
     return make_call("cast", {make_call("lrn", {x}, attrs)}, {{"dtype", dtype}});

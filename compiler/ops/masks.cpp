@@ -14,32 +14,6 @@ Element holds(PrimOp op, const PrimExpr& a, const PrimExpr& b) {
   return truth(element(DType::Int64, PrimExpr::make(op, {a, b})));
 }
 
-}  // namespace
-
-// Of "tril", "triu" and "trilu": the elements below or above diagonal k of each matrix, zeros elsewhere.
-StructInfo infer_trilu(const CallSite& call) {
-  const auto x = operand(call, 0);
-  if (x.rank() < 2)
-    call.fail(ErrorCode::ShapeMismatch, "{} has rank {}, it must have rank 2 or more", x.name, x.rank());
-  return x.info;
-}
-
-Meaning define_trilu(const CallSite& call) {
-  OpFunc f(call);
-  const bool upper = call.op().name == "triu" || (call.op().name == "trilu" && call.flag("upper"));
-  const int64_t k = call.integer("k");
-  f.compute(f.out(), [&](const Indices& i) {
-    const PrimExpr& column = i[i.size() - 1];
-    const PrimExpr diagonal = i[i.size() - 2] + k;
-    const Element kept =
-        upper ? holds(PrimOp::LessEqual, diagonal, column) : holds(PrimOp::LessEqual, column, diagonal);
-    return select(kept, f.load(f.in(), i), 0);
-  });
-  return f.finish();
-}
-
-namespace {
-
 // A number given as an attribute or as a prim.
 PrimExpr one_dim(const CallSite& call, std::string_view name, size_t argument) {
   const Dims values = dims_of(call, name, argument);
@@ -48,6 +22,36 @@ PrimExpr one_dim(const CallSite& call, std::string_view name, size_t argument) {
 }
 
 }  // namespace
+
+// Of "tril", "triu" and "trilu": the elements below or above diagonal k of each matrix, zeros elsewhere.
+StructInfo infer_trilu(const CallSite& call) {
+  const auto x = operand(call, 0);
+  if (given(call, 1) && !constant_integers(call, 1)) {
+    require_integer(call, operand(call, 1));
+    require_rank(call, operand(call, 1), 0);
+  }
+  if (x.rank() < 2)
+    call.fail(ErrorCode::ShapeMismatch, "{} has rank {}, it must have rank 2 or more", x.name, x.rank());
+  return x.info;
+}
+
+Meaning define_trilu(const CallSite& call) {
+  OpFunc f(call);
+  const bool upper = call.op().name == "triu" || (call.op().name == "trilu" && call.flag("upper"));
+  const bool is_tensor = given(call, 1) && !constant_integers(call, 1);
+  const PrimExpr k = is_tensor ? PrimExpr(0) : f.local(one_dim(call, "k", 1));
+  f.compute(f.out(), [&](const Indices& i) {
+    const PrimExpr& column = i[i.size() - 1];
+    const PrimExpr diagonal = i[i.size() - 2] + k;
+    Element kept = upper ? holds(PrimOp::LessEqual, diagonal, column) : holds(PrimOp::LessEqual, column, diagonal);
+    if (is_tensor) {
+      const Element at = cast(DType::Int64, f.load(f.in(1), {})), offset = element(DType::Int64, column - diagonal);
+      kept = upper ? at <= offset : offset <= at;
+    }
+    return select(kept, f.load(f.in(), i), 0);
+  });
+  return f.finish();
+}
 
 StructInfo infer_eye(const CallSite& call) {
   const DType asked = dtype_of(call, "dtype");
@@ -133,24 +137,34 @@ StructInfo infer_unravel_index(const CallSite& call) {
   const auto x = operand(call, 0);
   require_integer(call, x);
   const auto shape = constant_integers(call, 1);
-  if (!shape) call.fail(ErrorCode::TypeError, "{} must be known at compile time", call.name_of(1));
-  Dims dims = {PrimExpr(static_cast<int64_t>(shape->size()))};
+  Dims dims = {shape ? PrimExpr(static_cast<int64_t>(shape->size())) : PrimExpr(0)};
+  if (!shape) {
+    const auto sizes = operand(call, 1);
+    require_integer(call, sizes);
+    require_rank(call, sizes, 1);
+    dims[0] = sizes.dims()[0];
+    if (!dims[0].as_const())
+      call.fail(ErrorCode::TypeError, "the number of elements of {} must be known, it is {}", sizes.name,
+                to_text(dims[0]));
+  }
   dims.insert(dims.end(), x.dims().begin(), x.dims().end());
   return tensor_like(x, dims);
 }
 
 Meaning define_unravel_index(const CallSite& call) {
   OpFunc f(call);
-  const Dims shape = *constant_integers(call, 1);
+  const auto shape = constant_integers(call, 1);
   const DType dtype = f.dtype(f.out());
+  const auto rank = static_cast<size_t>(*f.dims(f.out())[0].as_const());
+  const auto size = [&](size_t d) {
+    if (shape) return element(dtype, f.local((*shape)[d]));
+    return cast(dtype, f.load(f.in(1), {PrimExpr(static_cast<int64_t>(d))}));
+  };
   f.compute(f.out(), [&](const Indices& i) {
     const Element place = f.load(f.in(), Indices(i.begin() + 1, i.end()));
-    Element result = element(dtype, 0.0);
-    PrimExpr below = 1;
-    for (size_t d = shape.size(); d-- != 0; below = below * f.local(shape[d])) {
-      const Element size = element(dtype, f.local(shape[d]));
-      const Element coordinate =
-          apply(tir::ExprOp::FloorMod, apply(tir::ExprOp::FloorDiv, place, element(dtype, below)), size);
+    Element result = element(dtype, 0.0), below = element(dtype, 1.0);
+    for (size_t d = rank; d-- != 0; below = below * size(d)) {
+      const Element coordinate = apply(tir::ExprOp::FloorMod, apply(tir::ExprOp::FloorDiv, place, below), size(d));
       result = select(holds(PrimOp::Equal, i[0], static_cast<int64_t>(d)), coordinate, result);
     }
     return result;

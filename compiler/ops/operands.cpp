@@ -1,6 +1,7 @@
 #include "compiler/ops/operands.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "runtime/symbolic/simplify.h"
 
@@ -128,6 +129,27 @@ std::string dims_text(std::span<const PrimExpr> dims) {
   std::string text = "(";
   for (size_t i = 0; i < dims.size(); ++i) text += (i != 0 ? ", " : "") + to_text(dims[i]);
   return text + (dims.size() == 1 ? ",)" : ")");
+}
+
+std::vector<double> numbers_of(const CallSite& call, std::string_view name) {
+  if (const auto found = call.attrs().find(name); found != call.attrs().end()) {
+    if (const auto* numbers = std::get_if<std::vector<double>>(&found->second)) return *numbers;
+    if (const auto* list = std::get_if<std::vector<int64_t>>(&found->second)) return {list->begin(), list->end()};
+    return {call.number(name)};
+  }
+  std::vector<double> result;
+  for (const std::string_view line : call.op().attributes) {
+    if (attribute_name(line) != name) continue;
+    const size_t equals = line.find('=');
+    for (size_t at = equals == line.npos ? line.size() : equals + 1; at < line.size(); ++at) {
+      double value = 0;
+      const auto parsed = std::from_chars(line.data() + at, line.data() + line.size(), value);
+      if (parsed.ec != std::errc{}) continue;
+      result.push_back(value);
+      at = static_cast<size_t>(parsed.ptr - line.data());
+    }
+  }
+  return result;
 }
 
 DType dtype_of(const CallSite& call, std::string_view attribute, size_t i) {

@@ -49,6 +49,9 @@ std::vector<int64_t> axes(const ir::CallSite& call, std::string_view name, size_
 PrimExpr product(std::span<const PrimExpr> dims);
 std::string dims_text(std::span<const PrimExpr> dims);
 
+// A number or a list of numbers given as an attribute, else the default of its line in ops.def.
+std::vector<double> numbers_of(const ir::CallSite& call, std::string_view name);
+
 // A dtype given as an attribute, as a string or as a dtype, or as argument `i`. DType::None where it is not there,
 // or is "" or "void".
 DType dtype_of(const ir::CallSite& call, std::string_view attribute, size_t i = SIZE_MAX);

@@ -1,6 +1,7 @@
 #include "compiler/ops/ops.h"
 
 #include <array>
+#include <cmath>
 #include <map>
 
 #include "compiler/ops/elementwise.h"

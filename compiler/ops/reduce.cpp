@@ -2,6 +2,7 @@
 
 #include "compiler/ops/call.h"
 #include "compiler/ops/functions.h"
+#include "runtime/symbolic/simplify.h"
 
 namespace ingot::ops {
 
@@ -128,9 +129,15 @@ Meaning define_mean(const CallSite& call) {
 // Of "variance" and "std".
 Meaning define_variance(const CallSite& call) {
   if (given(call, 1)) {
-    const Expr mean =
-        make_call("mean", {make_call("square", {make_call("subtract", {call.arg(0), call.arg(1)})})}, call.attrs());
-    return call.op().name == "std" ? make_call("sqrt", {mean}) : mean;
+    const auto x = operand(call, 0);
+    Attrs attrs = call.attrs();
+    attrs.erase("unbiased");
+    const Expr squares = make_call("square", {make_call("subtract", {call.arg(0), call.arg(1)})});
+    if (!call.flag("unbiased")) return make_call("mean", {squares}, std::move(attrs));
+    const PrimExpr count = simplify(product(reduction(call, x.rank()).reduced(x.dims())) - 1);
+    const Expr one_less = make_call("reshape", {make_call("shape_to_tensor", {make_shape({count})}), make_shape({})});
+    return make_call("divide", {make_call("sum", {squares}, std::move(attrs)),
+                                make_call("cast", {one_less}, {{"dtype", x.dtype()}})});
   }
   OpFunc f(call);
   const auto how = reduction(call, f.dims(f.in()).size());
@@ -148,7 +155,8 @@ Meaning define_variance(const CallSite& call) {
              return distance * distance;
            });
   f.compute(f.out(), [&](const Indices& i) {
-    const Element variance = f.load(squares, i) / reduced_count(f, how, wide);
+    const Element count = reduced_count(f, how, wide);
+    const Element variance = f.load(squares, i) / (call.flag("unbiased") ? count - 1 : count);
     return cast(dtype, call.op().name == "std" ? apply(ExprOp::Sqrt, variance) : variance);
   });
   return f.finish();

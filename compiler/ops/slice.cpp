@@ -179,15 +179,16 @@ Meaning define_strided_set(const CallSite& call) {
 
 namespace {
 
-enum class Fill : uint8_t { Constant, Edge, Reflect };
+enum class Fill : uint8_t { Constant, Edge, Reflect, Symmetric };
 
 Fill fill_of(const CallSite& call) {
   const std::string mode = call.text("pad_mode");
   if (mode == "constant") return Fill::Constant;
   if (mode == "edge" || mode == "replicate") return Fill::Edge;
   if (mode == "reflect") return Fill::Reflect;
-  call.fail(ErrorCode::InvalidArgument, "pad_mode is \"{}\", possible are \"constant\", \"edge\" and \"reflect\"",
-            mode);
+  if (mode == "symmetric") return Fill::Symmetric;
+  call.fail(ErrorCode::InvalidArgument,
+            "pad_mode is \"{}\", possible are \"constant\", \"edge\", \"reflect\" and \"symmetric\"", mode);
 }
 
 }  // namespace
@@ -211,9 +212,10 @@ StructInfo infer_pad(const CallSite& call) {
     dims.push_back(simplify(x.dims()[d] + (width[2 * d] + width[2 * d + 1])));
     const auto known = x.dims()[d].as_const();
     const int64_t most = std::max(width[2 * d], width[2 * d + 1]);
-    if (fill_of(call) == Fill::Reflect && known && most >= *known)
+    const int64_t beyond = fill_of(call) == Fill::Reflect ? 1 : 0;
+    if ((beyond == 1 || fill_of(call) == Fill::Symmetric) && known && most > *known - beyond)
       call.fail(ErrorCode::InvalidArgument, "pad_width has {}, reflection of dimension {} with {} elements allows {}",
-                most, d, *known, *known - 1);
+                most, d, *known, *known - beyond);
     if (dims.back().as_const() && *dims.back().as_const() < 0)
       call.fail(ErrorCode::ShapeMismatch, "dimension {} of {} would become {}", d, x.name, to_text(dims.back()));
   }
@@ -237,11 +239,13 @@ Meaning define_pad(const CallSite& call) {
         continue;
       }
       if (fill == Fill::Edge) place = min(max(place, 0), dims[d] - 1);
-      if (fill == Fill::Reflect) {
+      if (fill == Fill::Reflect || fill == Fill::Symmetric) {
+        const int64_t edge = fill == Fill::Symmetric ? 1 : 0;
         place = PrimExpr::make(PrimOp::Select,
-                               {PrimExpr::make(PrimOp::Less, {place, PrimExpr(0)}), PrimExpr(0) - place, place});
+                               {PrimExpr::make(PrimOp::Less, {place, PrimExpr(0)}), PrimExpr(-edge) - place, place});
         const PrimExpr end = dims[d] - 1;
-        place = PrimExpr::make(PrimOp::Select, {PrimExpr::make(PrimOp::Less, {end, place}), end * 2 - place, place});
+        place =
+            PrimExpr::make(PrimOp::Select, {PrimExpr::make(PrimOp::Less, {end, place}), end * 2 + edge - place, place});
       }
       if (fill == Fill::Constant) {
         const PrimExpr within = PrimExpr::make(PrimOp::And, {PrimExpr::make(PrimOp::LessEqual, {PrimExpr(0), place}),

@@ -156,8 +156,11 @@ StructInfo infer_searchsorted(const CallSite& call) {
   for (size_t d = 0; sorted.rank() > 1 && d + 1 < x.rank(); ++d)
     require_equal(call, "shapes", sorted, sorted.dims()[d], x, x.dims()[d]);
   require_same_dtype(call, x, sorted);
-  const DType asked = first ? dtype_of(call, "dtype") : DType::None;
-  return tensor_info(asked != DType::None ? asked : call.flag("out_int32") ? DType::Int32 : DType::Int64, x.dims());
+  if (!first) return tensor_info(call.flag("out_int32") ? DType::Int32 : DType::Int64, x.dims());
+  const DType dtype = call.dtype_attr("dtype");
+  if (!is_integer(dtype))
+    call.fail(ErrorCode::InvalidArgument, "dtype is {}, it must be an integer's", dtype_name(dtype));
+  return tensor_info(dtype, x.dims());
 }
 
 Meaning define_searchsorted(const CallSite& call) {

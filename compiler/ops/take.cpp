@@ -49,6 +49,17 @@ std::optional<Expr> by_tensor(const CallSite& call) {
   return make_call("take", {call.arg(0), make_call("reshape", {vector, make_shape({})})}, call.attrs());
 }
 
+// The first dimensions that x and the indices share.
+size_t batch_dims(const CallSite& call, size_t index_rank) {
+  const int64_t given = call.integer("batch_dims");
+  const int64_t batch = given < 0 ? given + static_cast<int64_t>(index_rank) : given;
+  const int64_t axis = call.has_attr("axis") ? call.axis("axis", operand(call, 0).rank()) : 0;
+  if (batch < 0 || batch > static_cast<int64_t>(index_rank) || batch > axis)
+    call.fail(ErrorCode::InvalidArgument, "batch_dims is {}; the indices have rank {}, the axis is {}", given,
+              index_rank, axis);
+  return static_cast<size_t>(batch);
+}
+
 }  // namespace
 
 StructInfo infer_take(const CallSite& call) {
@@ -59,8 +70,11 @@ StructInfo infer_take(const CallSite& call) {
   mode_of(call);
   if (!call.has_attr("axis")) return tensor_like(x, indices.dims());
   const auto axis = static_cast<size_t>(call.axis("axis", x.rank()));
+  const size_t batch = batch_dims(call, indices.rank());
+  for (size_t d = 0; d < batch; ++d)
+    require_equal(call, "batch dimensions", x, x.dims()[d], indices, indices.dims()[d]);
   Dims dims(x.dims().begin(), x.dims().begin() + static_cast<ptrdiff_t>(axis));
-  dims.insert(dims.end(), indices.dims().begin(), indices.dims().end());
+  dims.insert(dims.end(), indices.dims().begin() + static_cast<ptrdiff_t>(batch), indices.dims().end());
   dims.insert(dims.end(), x.dims().begin() + static_cast<ptrdiff_t>(axis) + 1, x.dims().end());
   return tensor_like(x, dims);
 }
@@ -72,10 +86,15 @@ Meaning define_take(const CallSite& call) {
   const size_t index_rank = f.dims(f.in(1)).size();
   const bool flat = !call.has_attr("axis");
   const size_t axis = flat ? 0 : static_cast<size_t>(call.axis("axis", dims.size()));
+  const size_t batch = batch_dims(call, index_rank);
+  const auto shared = static_cast<ptrdiff_t>(batch), own = static_cast<ptrdiff_t>(index_rank - batch);
+  for (size_t d = 0; d < batch; ++d) f.require_size(1, d, dims[d]);
   f.nest(f.dims(f.out()), [&](const Indices& i) {
     const auto begin = i.begin() + static_cast<ptrdiff_t>(axis);
     std::vector<tir::Stmt> body;
-    const Element index = f.load(f.in(1), Indices(begin, begin + static_cast<ptrdiff_t>(index_rank)));
+    Indices of_index(i.begin(), i.begin() + shared);
+    of_index.insert(of_index.end(), begin, begin + own);
+    const Element index = f.load(f.in(1), of_index);
     const PrimExpr place = bind_index(index, flat ? product(dims) : dims[axis], mode_of(call), body);
     Indices at;
     if (flat) {
@@ -88,7 +107,7 @@ Meaning define_take(const CallSite& call) {
     } else {
       at.assign(i.begin(), begin);
       at.push_back(place);
-      at.insert(at.end(), begin + static_cast<ptrdiff_t>(index_rank), i.end());
+      at.insert(at.end(), begin + own, i.end());
     }
     body.push_back(tir::store(f.out(), i, f.load(f.in(), at).expr));
     return body;
@@ -113,6 +132,11 @@ StructInfo infer_gather_elements(const CallSite& call) {
 Meaning define_gather_elements(const CallSite& call) {
   OpFunc f(call);
   const auto axis = static_cast<size_t>(call.axis("axis", f.dims(f.in()).size()));
+  for (size_t d = 0; d < f.dims(f.in()).size(); ++d) {
+    const PrimExpr &most = f.dims(f.in())[d], &size = f.dims(f.in(1))[d];
+    if (d != axis && prove_less_equal(size, most) != Proof::Yes)
+      f.require(fmt::format("x1_{}", d), PrimExpr::make(PrimOp::LessEqual, {size, most}));
+  }
   f.nest(f.dims(f.out()), [&](const Indices& i) {
     std::vector<tir::Stmt> body;
     Indices at = i;

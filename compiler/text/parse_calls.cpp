@@ -165,6 +165,21 @@ ir::Attrs Parser::attribute_block() {
   return attrs;
 }
 
+// A number behind a name that both an argument and an attribute have is the attribute: pad(%x, pad_value=1).
+bool Parser::number_attribute(const ir::Op& op, std::string_view name, Arguments& into) {
+  const size_t first = at_;
+  for (const std::string_view line : op.attributes) {
+    if (bare_attribute(line) != name) continue;
+    auto value = attribute_value();
+    if (!value || (!std::holds_alternative<int64_t>(*value) && !std::holds_alternative<double>(*value)) ||
+        !(at(",") || at(")")))
+      break;
+    return into.attrs.emplace(std::string(name), std::move(*value)).second;
+  }
+  at_ = first;
+  return false;
+}
+
 void Parser::named_argument(const ir::Op* op, Arguments& into) {
   const Token name = take();
   take();
@@ -172,6 +187,7 @@ void Parser::named_argument(const ir::Op* op, Arguments& into) {
     fail_at(span_of(name), fmt::format("only operators have named arguments, this call names {}", name.text));
   for (size_t i = 0; i < op->params.size(); ++i) {
     if (bare_param(op->params[i]) != name.text) continue;
+    if (number_attribute(*op, name.text, into)) return;
     if (into.positional.size() != i)
       fail_at(span_of(name), fmt::format("{}: argument {} comes at position {}, belongs at {}", op->name, name.text,
                                          into.positional.size(), i));

@@ -116,6 +116,7 @@ class Parser {
   Arguments arguments(const ir::Op* op);
   StructInfo type_argument();
   void named_argument(const ir::Op* op, Arguments& into);
+  bool number_attribute(const ir::Op& op, std::string_view name, Arguments& into);
   Expr dtype_argument();
   Expr list_argument();
   void bind_positional_attributes(const ir::Op& op, Arguments& into);
