@@ -223,6 +223,11 @@ typedef struct ingot_api {
    * dimensions for which memory is to be told. */
   ingot_error* (*executable_describe)(const ingot_executable* executable, const char* dims, ingot_text_sink sink,
                                       void* context);
+
+  /* The process: how many primitives oneDNN keeps for all its users, 1,024 where nobody says so. The library leaves
+   * that to you, since others may use oneDNN as well; executables keep what they need whatever it is. Worth it where
+   * lengths of inputs vary: each length makes primitives of its own. */
+  ingot_error* (*set_primitive_cache_capacity)(size_t primitives);
 } ingot_api;
 
 /* A plugin of the tool (--plugin lib.so) is a shared library with a function of this type and name, which registers its

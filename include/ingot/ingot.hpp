@@ -315,6 +315,9 @@ inline Value Value::function(const std::string& name, Function function) {
   });
 }
 
+// How many primitives oneDNN keeps for the whole process; the library leaves that to its owner (ingot.h).
+inline void set_primitive_cache_capacity(size_t primitives) { check(table().set_primitive_cache_capacity(primitives)); }
+
 struct LoadOptions {
   bool copy = false;  // read the file instead of mapping it
   std::string cpu;    // at most this instruction set; empty: what the machine has

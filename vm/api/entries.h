@@ -71,4 +71,6 @@ ingot_error* value_print(const ingot_value* value, size_t limit, ingot_text_sink
 ingot_value* value_retain(const ingot_value* value);
 void value_destroy(ingot_value* value);
 
+ingot_error* set_primitive_cache_capacity(size_t primitives);
+
 }  // namespace ingot::vm::api

@@ -1,5 +1,6 @@
 #include <cstring>
 
+#include "runtime/kernels/onednn/primitive_cache.h"
 #include "vm/api/border.h"
 #include "vm/api/describe.h"
 #include "vm/api/entries.h"
@@ -107,6 +108,10 @@ ingot_error* executable_describe(const ingot_executable* executable, const char*
     if (sink == nullptr) fail(ErrorCode::InvalidArgument, "sink is null");
     sink(context, json.data(), json.size());
   });
+}
+
+ingot_error* set_primitive_cache_capacity(size_t primitives) {
+  return guarded([&] { ingot::set_primitive_cache_capacity(primitives); });
 }
 
 }  // namespace ingot::vm::api

@@ -63,6 +63,7 @@ constexpr ingot_api make_table() {
   ENTRY(cancel_token_reset)
   ENTRY(cancel_token_destroy)
   ENTRY(executable_describe)
+  ENTRY(set_primitive_cache_capacity)
 #undef ENTRY
   return table;
 }

@@ -15,6 +15,8 @@ namespace ingot::tool {
 namespace {
 
 constexpr int kWrongCommandLine = 2;
+// The distinct primitives of a large network, of which loading shares equal ones; executables keep what they need.
+constexpr size_t kPrimitiveCacheCapacity = 64;
 
 void write(std::FILE* file, std::string_view text) { std::fwrite(text.data(), 1, text.size(), file); }
 
@@ -67,6 +69,7 @@ int Tool::main(int argc, char** argv) {
     return kWrongCommandLine;
   }
   try {
+    api::set_primitive_cache_capacity(kPrimitiveCacheCapacity);
     return chosen_();
   } catch (...) {
     return report_current_exception();

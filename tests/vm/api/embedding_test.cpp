@@ -110,5 +110,16 @@ TEST(Embedding, PackedFuncsOfTheHostAreCalled) {
   }
 }
 
+// A setting of the process, so the host makes it; runs are the same whatever it is.
+TEST(Embedding, BoundsTheCacheOfPrimitives) {
+  set_primitive_cache_capacity(0);
+  Session session(Executable::load(vm::testing::mlp_bytes()));
+  session.set("a", Value::tensor<float>(std::vector<float>{1, 2, 3}, {1, 3}));
+  session.run();
+  EXPECT_THAT(session.output(0).elements<float>(), ElementsAre(4, 5));
+  set_primitive_cache_capacity(1024);
+  EXPECT_THROW(set_primitive_cache_capacity(SIZE_MAX), Error);
+}
+
 }  // namespace
 }  // namespace ingot::api
