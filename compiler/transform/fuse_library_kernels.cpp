@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "compiler/analysis/effects.h"
+#include "compiler/analysis/writes.h"
 #include "compiler/ops/ops.h"
 #include "compiler/transform/sequences.h"
 #include "compiler/transform/transforms.h"
@@ -40,7 +41,8 @@ struct Candidate {
   std::vector<Expr> inputs;
   bool has_bias = false;
   // The variables of the bindings whose work it does as well.
-  std::vector<const Var*> swallowed;
+  std::vector<const Var*> swallowed = {};
+  const Binding* binding = nullptr;  // where it stands
 };
 
 // The tensor arguments in order, tuples written out; nullopt where a tuple is not.
@@ -67,7 +69,7 @@ std::optional<Candidate> start(const Call& call, const Op& op) {
   if (!kernel || !inputs) return std::nullopt;
   inputs->resize(std::min<size_t>(inputs->size(), kernel->inputs));
   const bool has_bias = kernel->integer("has_bias", 0) != 0;
-  return Candidate{*std::move(kernel), *std::move(inputs), has_bias, {}};
+  return Candidate{*std::move(kernel), *std::move(inputs), has_bias};
 }
 
 std::optional<PostOp> activation(const Call& call, const Op& op) {
@@ -135,9 +137,10 @@ bool extend(Candidate& made, const Call& call, const Op& op, size_t place) {
 
 class SequenceFuser {
  public:
-  explicit SequenceFuser(const Uses& uses) : uses_(&uses) {}
+  SequenceFuser(const Uses& uses, analysis::Writes& writes) : uses_(&uses), writes_(&writes) {}
 
   void operator()(std::span<BindingBlock> blocks) {
+    writes_->enter(blocks);
     std::vector<Binding*> order;
     for (auto& block : blocks)
       for (auto& binding : block.bindings) {
@@ -175,6 +178,7 @@ class SequenceFuser {
     for (const auto& [position, place] : places) {
       const auto* var = as<Var>(call.args[place]);
       Candidate made = candidates_.at(var);
+      if (!may_move(made, binding)) continue;
       if (!extend(made, call, *op, place)) continue;
       made.swallowed.push_back(var);
       candidates_.erase(var);
@@ -188,13 +192,21 @@ class SequenceFuser {
     return false;
   }
 
+  // Would the kernel read the same where another binding stands?
+  bool may_move(const Candidate& made, const Binding& to) const {
+    return std::ranges::none_of(made.inputs,
+                                [&](const Expr& input) { return writes_->may_change(*made.binding, to, input); });
+  }
+
   void keep(Binding& binding, Candidate made) {
+    made.binding = &binding;
     const Var* var = binding.var.get();
     candidates_.emplace(var, std::move(made));
     positions_.emplace(var, positions_.size());
   }
 
   const Uses* uses_;
+  analysis::Writes* writes_;
   std::unordered_map<const Var*, Candidate> candidates_;
   std::unordered_map<const Var*, size_t> positions_;
 };
@@ -202,12 +214,13 @@ class SequenceFuser {
 }  // namespace
 
 Module fuse_library_kernels(Module module, PassContext&) {
-  if (analysis::writes_tensors(module)) return module;
-  return rewrite_functions(module, [](const FunctionRef& function) {
+  const bool writes_tensors = analysis::writes_tensors(module);
+  return rewrite_functions(module, [&](const FunctionRef& function) {
     const Uses uses = count_uses(function);
+    analysis::Writes writes(writes_tensors, function);
     return rewrite_sequences(function, [&](std::vector<BindingBlock>& blocks, Expr&) {
       for_each_scope(blocks, [&](std::span<BindingBlock> scope) {
-        SequenceFuser fuser(uses);
+        SequenceFuser fuser(uses, writes);
         fuser(scope);
       });
     });

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "compiler/analysis/effects.h"
+#include "compiler/analysis/writes.h"
 #include "compiler/ir/visitor.h"
 #include "compiler/transform/merge_cache.h"
 #include "compiler/transform/prim_func_table.h"
@@ -40,9 +41,9 @@ struct Known {
 
 class SequenceFuser {
  public:
-  // `uses` are those in the whole function.
-  SequenceFuser(const Module& module, const Uses& uses, Known& known)
-      : module_(&module), uses_(&uses), known_(&known) {}
+  // `uses` and `writes` are those in the whole function.
+  SequenceFuser(const Module& module, const Uses& uses, analysis::Writes& writes, Known& known)
+      : module_(&module), uses_(&uses), writes_(&writes), known_(&known) {}
 
   void operator()(std::vector<BindingBlock>& blocks) {
     for_each_scope(blocks, [&](std::span<BindingBlock> scope) { this->scope(scope); });
@@ -58,6 +59,7 @@ class SequenceFuser {
   };
 
   void scope(std::span<BindingBlock> blocks) {
+    writes_->enter(blocks);
     std::vector<Candidate> candidates;
     for (auto& block : blocks)
       for (auto& binding : block.bindings) {
@@ -89,7 +91,7 @@ class SequenceFuser {
     for (bool grown = true; grown && group.size() < kMostMembers;) {
       grown = false;
       for (const size_t producer : producers(candidates, group, best.call)) {
-        if (refused.contains(producer)) continue;
+        if (refused.contains(producer) || !may_move(candidates[producer], candidates[root])) continue;
         const Member members[] = {{candidates[producer].binding->var.get(), &candidates[producer].call},
                                   {result, &best.call}};
         auto merged = known_->merges.merged(members, Numbers::AsInputs, kMostInputs);
@@ -105,6 +107,12 @@ class SequenceFuser {
     }
     const Member whole[] = {{result, &best.call}};
     replace(candidates, group, known_->merges.merged(whole, Numbers::Inside, SIZE_MAX)->call);
+  }
+
+  // Would a call read the same where another one stands?
+  bool may_move(const Candidate& from, const Candidate& to) const {
+    return std::ranges::none_of(
+        from.call.inputs, [&](const Expr& input) { return writes_->may_change(*from.binding, *to.binding, input); });
   }
 
   // Calls whose result only the group uses, the last one first.
@@ -155,6 +163,7 @@ class SequenceFuser {
 
   const Module* module_;
   const Uses* uses_;
+  analysis::Writes* writes_;
   Known* known_;
   std::unordered_map<const Var*, size_t> positions_;
   std::unordered_set<const Var*> swallowed_;
@@ -183,15 +192,16 @@ void drop_unused(Module& module, const Module& before) {
 }  // namespace
 
 Module fuse_primfuncs(Module module, PassContext&) {
-  if (analysis::writes_tensors(module)) return module;
+  const bool writes_tensors = analysis::writes_tensors(module);
   Module result = module;
   Known known(result);
   for (const auto& definition : module.definitions()) {
     if (definition.function == nullptr) continue;
     Definition made = definition;
     const Uses uses = count_uses(definition.function);
+    analysis::Writes writes(writes_tensors, definition.function);
     made.function = rewrite_sequences(definition.function, [&](std::vector<BindingBlock>& blocks, Expr&) {
-      SequenceFuser(module, uses, known)(blocks);
+      SequenceFuser(module, uses, writes, known)(blocks);
     });
     result.set(std::move(made));
   }
