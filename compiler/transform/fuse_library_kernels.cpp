@@ -94,6 +94,14 @@ Expr channel_vector(const Expr& e, std::span<const PrimExpr> result) {
   return typed_constant(make_view(nullptr, as<Constant>(e)->data, dims), e->span);
 }
 
+// Would oneDNN take several times as long to prepare a matrix product with this activation as without it, for each
+// shape anew? Generated code does it faster, for all shapes (docs/adr/0015).
+bool is_better_apart(const Candidate& made, const PostOp& post_op) {
+  const bool is_long =
+      post_op.kind == PostOpKind::Gelu || post_op.kind == PostOpKind::Tanh || post_op.kind == PostOpKind::Sigmoid;
+  return is_long && made.kernel.contract == Contract::matmul;
+}
+
 bool add_bias(Candidate& made, const Expr& bias) {
   if (made.has_bias || !made.kernel.post_ops.empty()) return false;
   made.inputs.push_back(bias);
@@ -110,6 +118,7 @@ bool extend(Candidate& made, const Call& call, const Op& op, size_t place) {
   const Site site(call);
   if (op.effect(*site) != Effect::Total) return false;
   if (const auto post_op = activation(call, op); post_op && place == 0) {
+    if (is_better_apart(made, *post_op)) return false;
     made.kernel.post_ops.push_back(*post_op);
     return true;
   }
