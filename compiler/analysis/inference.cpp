@@ -20,35 +20,18 @@ bool has_flag(const Attrs& attrs, std::string_view name) {
 
 }  // namespace
 
-const StructInfo& Inference::unknown() {
-  static const StructInfo marker = std::make_shared<StructInfoNode>();
-  return marker;
-}
-
-bool Inference::mentions_unknown(const StructInfo& info) {
-  return is_unknown(info) || std::ranges::any_of(info->fields, mentions_unknown) ||
-         (info->result != nullptr && mentions_unknown(info->result));
-}
-
 Module Inference::run() {
   before_ = diagnostics_->all().size();
   for (size_t round = 0;; ++round) {
     again_ = false;
     unsolved_.clear();
     Module result = walk();
-    if (!found_errors() && again_ && round < kMostRounds) {
+    solve_holes();
+    if (!again_ && !diagnostics_->has_errors()) fill_holes();
+    if (again_ && round < kMostRounds) {
       diagnostics_->truncate(before_);
       continue;
     }
-    if (!diagnostics_->has_errors())
-      for (const auto& [span, global] : unsolved_) {
-        if (!global.empty()) {
-          refuse_polymorphic(global, span);
-          continue;
-        }
-        diagnostics_->error(ErrorCode::TypeError, span, "the parameters of this function are not fixed by its uses",
-                            "annotate them: fn(%x: Tensor[...])");
-      }
     if (!diagnostics_->has_errors())
       for (const auto& definition : result.definitions())
         if (definition.function != nullptr) refuse_unknown(definition.function);
@@ -67,14 +50,19 @@ Module Inference::walk() {
   held_.clear();
   asked_.clear();
   named_ = {};
-  holes_.clear();
-  hole_symbols_.clear();
+  holes_.forget();
+  sites_.clear();
+  sites_made_ = 0;
+  literal_uses_.clear();
+  aliases_.clear();
   origin_.clear();
   copies_.clear();
   for (const auto& definition : module_->definitions()) {
     Global& global = globals_[definition.name];
     global.definition = definition;
-    global.polymorphic = definition.function != nullptr && is_polymorphic(*definition.function);
+    global.polymorphic = definition.function != nullptr &&
+                         (is_polymorphic(*definition.function) || generalised_globals_.contains(definition.name));
+    global.family.id = "@" + definition.name;
   }
   for (const auto& definition : module_->definitions()) {
     order_.push_back(definition.name);
@@ -100,7 +88,7 @@ Module Inference::walk() {
   const size_t needed = order_.size();
   for (const auto& definition : module_->definitions())
     if (const Global& global = globals_.find(definition.name)->second; global.polymorphic && global.instances.empty()) {
-      check_uncalled(*definition.function, {});
+      check_uncalled(*definition.function, global.family, {});
       if (definition.name == "main")
         diagnostics_->warning(ErrorCode::TypeError, definition.span, "@main has open parameters and nobody calls it",
                               "annotate its parameters, so that it can be run");
@@ -109,14 +97,14 @@ Module Inference::walk() {
   return result;
 }
 
-bool Inference::found_errors() const {
-  return std::ranges::any_of(std::span(diagnostics_->all()).subspan(before_),
+bool Inference::found_errors(size_t since) const {
+  return std::ranges::any_of(std::span(diagnostics_->all()).subspan(since),
                              [](const Diagnostic& d) { return d.severity == Diagnostic::Severity::Error; });
 }
 
 // A function whose result nothing fixes: it always calls itself.
 void Inference::refuse_unknown(const Expr& e) {
-  if (const auto* f = as<Function>(e); f != nullptr && mentions_unknown(f->info)) {
+  if (const auto* f = as<Function>(e); f != nullptr && !is_known(f->info)) {
     diagnostics_->error(ErrorCode::WellFormedness, f->span, "the result of this recursive function cannot be inferred",
                         "annotate it: -> Tensor[...] behind the parameters", 8);
     return;
@@ -132,10 +120,13 @@ void Inference::complete(Global& global) {
   auto outer_named = std::exchange(named_, {});
   const Context outer = std::exchange(context_, {});
   const Function& f = *global.definition.function;
+  context_.at.copy = copy_number("in @" + global.definition.name);
+  Family* const family = global.original.empty() ? nullptr : &globals_.find(global.original)->second.family;
+  if (family != nullptr) family->running.push_back(global.running);
   const size_t messages = diagnostics_->all().size();
   FunctionRef inferred = function(f, nullptr);
   StructInfo result = inferred->info->result;
-  if (global.asked && !mentions_unknown(result) && !found_errors()) {
+  if (global.asked && !mentions_unknown(result) && !found_errors(messages)) {
     // A recursive function: its other branches fix the result, the second walk checks all of it.
     diagnostics_->truncate(messages);
     global.result = result;
@@ -147,6 +138,8 @@ void Inference::complete(Global& global) {
   }
   global.typed = inferred;
   global.state = Global::State::Done;
+  if (family != nullptr) family->running.pop_back();
+  if (global.definition.exported) holes_.expose(inferred->info->result);
   scope_ = std::move(outer_scope);
   named_ = std::move(outer_named);
   context_ = outer;
@@ -200,8 +193,7 @@ void Inference::see(const StructInfo& info) {
 
 StructInfo Inference::in_scope(const StructInfo& info, SymScope::Mark scope) const {
   if (info == nullptr || mentions_unknown(info)) return info;
-  return erase_vars(info,
-                    [&](const SymVar& var) { return scope_.contains(var.get(), scope) || holes_.contains(var.get()); });
+  return erase_vars(info, [&](const SymVar& var) { return scope_.contains(var.get(), scope) || holes_.owns(var); });
 }
 
 StructInfo Inference::annotation_of(const Var& param) const {
@@ -226,7 +218,10 @@ FunctionRef Inference::function(const Function& f, const Var* self, SymVars* gen
   context_.dataflow = false;
   context_.must_be_pure = f.pure && !has_flag(f.attrs, "force_pure") && !has_flag(f.attrs, "relax.force_pure");
   if (f.span.line != 0) context_.here = f.span;
-  if (!f.params.empty()) context_.at = origin_of(*f.params.front());
+  if (!f.params.empty() || self != nullptr) {
+    context_.at = origin_of(f.params.empty() ? *self : *f.params.front());
+    context_.uses = 0;
+  }
   hold_shapes(f);
   const StructInfo annotated = resolved(f.result);
   SymVars bound;
@@ -249,15 +244,17 @@ FunctionRef Inference::function(const Function& f, const Var* self, SymVars* gen
   const size_t messages = diagnostics_->all().size();
   Expr body = sequence(*as<Seq>(f.body), annotated);
   // A local recursive function without result annotation is walked again once its other branches have told the result.
-  if (self != nullptr && asked_.contains(self) && !mentions_unknown(body->info) && !found_errors()) {
+  if (self != nullptr && asked_.contains(self) && !mentions_unknown(body->info) && !found_errors(messages)) {
     self->info = func_info(params, in_scope(body->info, inside), f.pure);
     diagnostics_->truncate(messages);
     scope_.leave(inside);
     body = sequence(*as<Seq>(f.body), nullptr);
   }
-  if (annotated != nullptr && !mentions_unknown(body->info)) {
-    const Span& written = as<Seq>(f.body)->result_span;
-    const Span& span = written.line != 0 ? written : place(as<Seq>(body)->body->span);
+  const Span& written = as<Seq>(f.body)->result_span;
+  const Span& span = written.line != 0 ? written : place(as<Seq>(body)->body->span);
+  if (annotated != nullptr && !is_known(body->info)) {
+    relate(body->info, annotated, span, "the result");
+  } else if (annotated != nullptr) {
     expect(body->info, annotated, span, "the result");
     if (is_compatible(body->info, annotated) == Compatibility::Possibly) {
       const Seq& seq = *as<Seq>(body);
@@ -318,7 +315,7 @@ Expr Inference::sequence(const Seq& seq, const StructInfo& expected) {
         made = &temp->second->bindings;
       } else {
         const Local& local = *locals_.find(b.var.get())->second;
-        if (local.instances.empty() && !local.escapes) check_uncalled(*local.function, local.scope);
+        if (local.instances.empty() && !local.escapes) check_uncalled(*local.function, local.family, local.scope);
         made = &locals_.find(b.var.get())->second->bindings;
       }
       bindings.insert(bindings.end(), made->begin(), made->end());
@@ -326,9 +323,11 @@ Expr Inference::sequence(const Seq& seq, const StructInfo& expected) {
     block.bindings = std::move(bindings);
   }
   std::erase_if(blocks, [](const BindingBlock& block) { return block.bindings.empty(); });
-  StructInfo info = in_scope(body->info, outer);
+  StructInfo info = in_scope(holes_.resolve(body->info), outer);
   scope_.leave(outer);
+  const uint32_t uses = context_.at == outer_context.at ? context_.uses : outer_context.uses;
   context_ = outer_context;
+  context_.uses = uses;
   named_.leave(outer_named);
   return typed(std::make_shared<Seq>(std::move(blocks), std::move(body), seq.span), std::move(info));
 }
@@ -351,29 +350,51 @@ void Inference::binding(const Binding& b, const StructInfo& expected) {
     }
   }
   if (const auto* f = as<Function>(b.value); f != nullptr && annotation != nullptr) solve_params(*f, annotation);
-  if (const auto* f = as<Function>(b.value); f != nullptr && is_open(*f)) {
-    locals_[b.var.get()] = std::make_unique<Local>(Local{f, b.var, scope_.mark(), context_.dataflow, {}, {}});
+  const Origin origin = origin_of(*b.var);
+  if (const auto* f = as<Function>(b.value); f != nullptr && annotation != nullptr && is_open(*f)) {
+    // What the annotation does not tell, the function's own variable stands for.
+    const auto own = std::make_shared<const Var>(b.var->name, nullptr, b.var->dataflow, b.var->span);
+    origin_[own.get()] = origin;
+    b.var->info = annotation;
+    binding({own, b.value, nullptr, b.span}, nullptr);
+    binding({b.var, own, nullptr, b.span}, expected);
+    return;
+  }
+  if (const auto* f = as<Function>(b.value); f != nullptr && (is_open(*f) || generalised_.contains(origin.var))) {
+    locals_[b.var.get()] = std::make_unique<Local>(Local{
+        f, b.var, scope_.mark(), context_.dataflow, {fmt::format("{}.{}", fmt::ptr(origin.var), origin.copy), {}, 0}});
     context_.into->push_back({b.var, nullptr, nullptr, b.span});
+    return;
+  }
+  if (annotation == nullptr && b.cast == nullptr && !b.var->shape_symbol && is_late(b.value) && !is_open(b.value)) {
+    aliases_[b.var.get()] = meant(b.value);
     return;
   }
   Binding result = b;
   result.cast = resolved(b.cast);
   result.value = value(b.value, annotation != nullptr ? annotation : b.cast == nullptr ? expected : nullptr, b);
-  const StructInfo given = result.value->info;
-  const bool known = !mentions_unknown(given);
+  const StructInfo given = holes_.resolve(result.value->info);
+  const bool known = is_known(given);
   if (b.cast != nullptr) {
+    holes_.expose(given);
     if (known && is_compatible(given, result.cast) == Compatibility::Incompatible)
       diagnostics_->warning(ErrorCode::CastFailed, place(b.span),
                             fmt::format("match_cast of {} to {} never succeeds", to_text(given), to_text(result.cast)));
     see(result.cast);
     b.var->info = annotation != nullptr ? annotation : result.cast;
   } else if (annotation != nullptr) {
-    if (known) expect(given, annotation, place(b.span), "%" + b.var->name);
+    if (known)
+      expect(given, annotation, place(b.span), "%" + b.var->name);
+    else
+      relate(given, annotation, place(b.span), "%" + b.var->name);
     // What is not certain is checked at run time.
     if (known && is_compatible(given, annotation) == Compatibility::Possibly) result.cast = annotation;
     b.var->info = annotation;
   } else {
     b.var->info = given;
+    // A function whose result is open is generalised as well.
+    if (as<Function>(b.value) != nullptr && given->result != nullptr && is_open_result(given, {}))
+      again_ = generalised_.insert(origin.var).second || again_;
   }
   const VarRef var = result.var;
   context_.into->push_back(std::move(result));

@@ -1,12 +1,15 @@
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "compiler/analysis/copy_function.h"
+#include "compiler/analysis/holes.h"
 #include "compiler/analysis/polymorphism.h"
 #include "compiler/analysis/scope_log.h"
 #include "compiler/ir/diagnostics.h"
@@ -17,8 +20,10 @@ namespace ingot::analysis {
 
 // The walk behind `infer`, one per module. Expressions are rebuilt with their StructInfo; see infer.h for the contract.
 //
-// The parameters of a function literal that nobody calls by name are fixed by its uses elsewhere. What a use tells is
-// kept in `solved_`, and the walk begins anew: each round knows at least one parameter more than the one before.
+// Functions with open parameters are generalised: each kind of arguments that they are called with gets an instance.
+// Where one is passed on, the parameters of the instance are type variables (holes.h), which unification solves along
+// the walk. What came out for parameters is kept in `solved_`, and the walk begins anew: each round knows at least one
+// of them more than the one before, and in the last one no type variables are left.
 class Inference {
  public:
   Inference(const ir::Module& module, ir::Diagnostics& diagnostics) : module_(&module), diagnostics_(&diagnostics) {}
@@ -29,6 +34,21 @@ class Inference {
   using Named = ScopeLog<const ir::Var*, ir::VarRef>;
   using Dims = std::unordered_map<const SymVarNode*, PrimExpr>;
 
+  // An instance that is being walked.
+  struct Running {
+    std::string base;  // key of the arguments
+    ir::Expr callee;
+    std::string callee_key;  // of a global one: where `globals_` has it
+    bool open = false;       // has type variables for parameters
+    bool literals = false;   // has literals for some of them
+    std::vector<StructInfo> params = {};
+  };
+  // What the instances of a function share.
+  struct Family {
+    std::string id;
+    std::vector<Running> running;
+    size_t kinds = 0;  // of arguments without type variables
+  };
   // A function of the module, an original one or an instance of a polymorphic one.
   struct Global {
     ir::Definition definition;
@@ -38,6 +58,9 @@ class Inference {
     bool asked = false;                            // for the result, before it was known
     bool polymorphic = false;                      // stands for its instances
     std::map<std::string, std::string> instances;  // by key of the arguments: names
+    Family family;                                 // of the original
+    Running running;                               // of an instance: how its original's family calls it
+    std::string original;                          // of an instance
   };
   // A let-bound function whose parameters are open: each kind of arguments gets a binding of its own.
   struct Local {
@@ -45,8 +68,9 @@ class Inference {
     ir::VarRef var;
     SymScope::Mark scope;
     bool dataflow;
-    std::map<std::string, ir::VarRef> instances;
-    std::vector<ir::Binding> bindings;  // of the instances, inner ones first
+    Family family;
+    std::map<std::string, ir::VarRef> instances = {};
+    std::vector<ir::Binding> bindings = {};  // of the instances, inner ones first
     bool escapes = false;
   };
   // A temporary of normalization made of unsuffixed literals alone: the place that uses it fixes its dtype. Its
@@ -65,16 +89,12 @@ class Inference {
     bool dataflow = false;
     bool must_be_pure = false;
     ir::Span here;
-    // The binding, and how many functions with open parameters it has passed on so far.
+    // The binding, and how many functions with open parameters it has called and passed on so far.
     Origin at;
     uint32_t uses = 0;
   };
 
-  // The StructInfo of a value about which nothing is known because something was wrong, or because the function that
-  // gives it is still being inferred. What depends on it is not looked at.
-  static const StructInfo& unknown();
-  static bool is_unknown(const StructInfo& info) { return info == unknown(); }
-  static bool mentions_unknown(const StructInfo& info);
+  bool is_known(const StructInfo& info) const { return !mentions_unknown(info) && !holes_.mentions_hole(info); }
   static ir::Expr typed(std::shared_ptr<ir::ExprNode> node, StructInfo info) {
     node->info = std::move(info);
     return node;
@@ -84,7 +104,7 @@ class Inference {
   ir::Module walk();
   void complete(Global& global);
   void refuse_unknown(const ir::Expr& e);
-  bool found_errors() const;  // of its own, besides those that were there before
+  bool found_errors(size_t since) const;  // among the diagnostics from this number on
   void refuse_undefined(const ir::Span& use, const std::string& name);
   void refuse_polymorphic(const std::string& name, const ir::Span& use);
   StructInfo signature(const std::string& name, const ir::Span& use);
@@ -119,6 +139,7 @@ class Inference {
   std::optional<bool> open_class(const ir::Seq& seq) const;
   void settle(OpenTemp& temp, const StructInfo& expected);
   ir::Expr branch(const ir::If& e, const StructInfo& expected);
+  StructInfo join(const StructInfo& then_info, const StructInfo& else_info, bool open_then, bool open_else);
   ir::Expr short_circuit(const ir::If& e, const ir::Expr& left);
   ir::Expr condition(const ir::Expr& e);
   ir::Expr projection(const ir::TupleGetItem& e);
@@ -127,7 +148,11 @@ class Inference {
   ir::Expr call(const ir::Call& e, const StructInfo& expected);
   ir::Expr call_function(const ir::Call& e, ir::Expr callee, std::vector<ir::Expr> args);
   std::vector<ir::Expr> arguments(const ir::Call& e, const StructInfo& func);
-  bool solve_holes(const StructInfo& func, const std::vector<ir::Expr>& args);
+  bool is_number(const ir::Expr& e) const;
+  void generalise(const std::string& name, const StructInfo& func);
+  ir::Expr call_hole(const ir::Call& e, ir::Expr callee, std::vector<ir::Expr> args, const std::string& name);
+  void relate(const StructInfo& given, const StructInfo& expected, const ir::Span& span, const std::string& what,
+              const std::string& whole = {});
   static void unify(const StructInfo& param, const StructInfo& arg, const SymVars& free, Dims& map);
   bool expect(const StructInfo& given, const StructInfo& expected, const ir::Span& span, const std::string& what);
   void require_pure(bool pure, const ir::Span& span, const std::string& what);
@@ -142,34 +167,57 @@ class Inference {
 
   // inference_generic.cpp: functions with open parameters
   struct Instance {
-    std::string key;
-    ir::FunctionRef function;
+    std::string key, base;
+    bool open = false;
+    bool literals = false;
+    ir::FunctionRef function;  // null where `exists` has it already
   };
   std::vector<ir::Expr> open_arguments(const ir::Call& e, const ir::Function& f);
-  bool takes_any(const ir::Function& f, const ir::Var& param) const;
   std::optional<Instance> instantiate(const ir::Call& e, const ir::Function& f, const std::string& name,
-                                      const std::vector<ir::Expr>& args);
-  ir::Expr global_instance(const ir::Call& e, Global& global, const std::vector<ir::Expr>& args);
-  ir::Expr local_instance(const ir::Call& e, Local& local, const std::vector<ir::Expr>& args);
+                                      const std::vector<ir::Expr>& args, const Family& family, uint32_t site,
+                                      const std::function<bool(const std::string&)>& exists);
+  bool count_instance(const ir::Call& e, const Instance& instance, const std::string& name, Family& family);
+  bool is_open_result(const StructInfo& func, const std::vector<ir::Expr>& args) const;
+  ir::Expr global_instance(const ir::Call& e, Global& global, const std::vector<ir::Expr>& args, uint32_t site);
+  void name_instance(Global& global, const Instance& instance);
+  ir::Expr local_instance(const ir::Call& e, Local& local, const std::vector<ir::Expr>& args, uint32_t site);
+  ir::VarRef bind_instance(Local& local, const Instance& instance);
+  bool stays_in(const Family& family, const ir::Call& e) const;
+  ir::Expr running_callee(const Running& running, const ir::Span& use);
+  ir::Expr running_local(const ir::Expr& e, Local& local);
+  ir::Expr running_global(const ir::Expr& e, Global& global);
+  ir::Expr call_running(const ir::Call& e, ir::Expr callee);
   ir::Expr call_instance(const ir::Call& e, ir::Expr instance, std::vector<ir::Expr> args);
   ir::Expr call_global_generic(const ir::Call& e, Global& global);
   ir::Expr call_local_generic(const ir::Call& e, Local& local);
   Origin origin_of(const ir::Var& var) const;
-  uint32_t copy_number(const ir::Function& f, const std::string& key);
-  void check_uncalled(const ir::Function& f, SymScope::Mark scope);
+  uint32_t copy_number(const std::string& what);
+  void check_uncalled(const ir::Function& f, const Family& family, SymScope::Mark scope);
   bool check_relations(const ir::Call& e, const ir::Function& f, const std::vector<ir::Expr>& args);
 
   // inference_passed.cpp: functions with open parameters that are passed on
   bool is_asked_for(const ir::Function& f, const StructInfo& expected) const;
-  static ir::Call imagined_call(const ir::Expr& callee, const StructInfo& expected);
-  uint32_t use_number(const ir::Function& f);
-  StructInfo passed_on(const ir::Function& f, const StructInfo& expected);
-  bool is_hole(const StructInfo& info) const;
-  bool holds_holes(const StructInfo& info) const;
+  static ir::Call imagined_call(const ir::Expr& callee, const std::vector<StructInfo>& params);
+  // A use of a function with open parameters as a value: its parameters, and the type variables among them.
+  struct Passed {
+    std::vector<StructInfo> params;
+    std::vector<Origin> open;
+    StructInfo unused_result;  // where nobody ever calls it
+    bool is_default = false;   // parameters are Object because nothing tells more
+  };
+  uint32_t use_number();
+  StructInfo fresh();
+  std::optional<Passed> passed_on(const ir::Function& f, uint32_t use);
+  ir::Expr passed_local(const ir::Expr& e, Local& local, const StructInfo& expected);
+  ir::Expr passed_global(const ir::Expr& e, Global& global, const StructInfo& expected);
+  Instance uncalled(const ir::Function& f, const StructInfo& result) const;
+  void refuse_open(const ir::Span& use, const std::string& global);
   void solve(const Origin& param, const StructInfo& info);
   void solve_params(const ir::Function& f, const StructInfo& expected);
-  void solve_by(const StructInfo& open, const StructInfo& other);
+  void solve_holes();
+  void fill_holes();
   bool is_late(const ir::Expr& e) const;
+  const ir::Expr& meant(const ir::Expr& e) const;
 
   const ir::Module* module_;
   ir::Diagnostics* diagnostics_;
@@ -185,9 +233,31 @@ class Inference {
   std::unordered_set<const ir::Var*> asked_;
   // Variables of unknown dimensions, by the match_cast that names them.
   Named named_;
-  std::map<Origin, SymVar> hole_symbols_;  // stand for the types of open parameters
-  std::unordered_map<const SymVarNode*, Origin> holes_;
+  Holes holes_;
   std::map<Origin, StructInfo> solved_;
+  // Parameters of functions that are passed on and that nothing fixes: whether the function leaves the sight of
+  // inference, so that somebody may call it, or nobody ever calls it.
+  struct Left {
+    bool exposed;
+    StructInfo result;  // of the function that nobody calls
+  };
+  std::map<Origin, Left> left_;
+  // Functions whose result has type variables of its own: each call gets an instance, by what the result turns out to
+  // be.
+  std::set<std::string, std::less<>> open_results_;
+  std::set<const ir::Var*> generalised_;
+  std::set<std::string, std::less<>> generalised_globals_;
+  struct Site {
+    uint32_t number;
+    StructInfo result;
+  };
+  std::vector<Site> sites_;
+  size_t sites_made_ = 0;  // in this round: instances of one call
+  std::map<uint32_t, std::string> site_results_;
+  // Literals that met a type variable: they fix it where nothing else does.
+  std::vector<std::pair<StructInfo, StructInfo>> literal_uses_;
+  // Variables that stand for a function with open parameters.
+  std::unordered_map<const ir::Var*, ir::Expr> aliases_;
   std::map<std::string, uint32_t, std::less<>> copy_numbers_;  // by what is copied and for what; the same in each round
   std::unordered_map<const SymVarNode*, std::vector<PrimExpr>> held_;  // what shape_symbols stand for
   std::unordered_map<const ir::Var*, Origin> origin_;
@@ -196,6 +266,8 @@ class Inference {
   struct Unsolved {
     ir::Span span;
     std::string global;
+    std::vector<Origin> open;
+    StructInfo func;
   };
   std::vector<Unsolved> unsolved_;
   bool again_ = false;

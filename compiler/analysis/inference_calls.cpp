@@ -8,11 +8,12 @@ using namespace ir;
 
 Expr Inference::call(const Call& e, const StructInfo& expected) {
   if (const auto* op = as<OpExpr>(e.callee)) return call_operator(e, *op->op, expected);
-  if (const auto* global = as<GlobalVar>(e.callee)) {
+  const Expr& target = meant(e.callee);
+  if (const auto* global = as<GlobalVar>(target)) {
     const auto found = globals_.find(global->name);
     if (found != globals_.end() && found->second.polymorphic) return call_global_generic(e, found->second);
   }
-  if (const auto* var = as<Var>(e.callee)) {
+  if (const auto* var = as<Var>(target)) {
     const auto found = locals_.find(var);
     if (found != locals_.end()) return call_local_generic(e, *found->second);
   }
@@ -23,9 +24,10 @@ Expr Inference::call(const Call& e, const StructInfo& expected) {
 
 // Literals among the arguments take what the parameters ask for.
 std::vector<Expr> Inference::arguments(const Call& e, const StructInfo& func) {
-  const bool params = func->kind == InfoKind::Func && func->has_params && func->fields.size() == e.args.size();
+  const StructInfo head = holes_.head(func);
+  const bool params = head->kind == InfoKind::Func && head->has_params && head->fields.size() == e.args.size();
   std::vector<Expr> args;
-  for (size_t i = 0; i < e.args.size(); ++i) args.push_back(leaf(e.args[i], params ? func->fields[i] : nullptr));
+  for (size_t i = 0; i < e.args.size(); ++i) args.push_back(leaf(e.args[i], params ? head->fields[i] : nullptr));
   return args;
 }
 
@@ -95,24 +97,52 @@ void Inference::require_pure(bool pure, const Span& span, const std::string& wha
                         "mark the function 'impure', or give it attrs {force_pure=True}");
 }
 
-// Tells the parameters of function literals whose types were open what they take. True where the call has some.
-bool Inference::solve_holes(const StructInfo& func, const std::vector<Expr>& args) {
-  std::vector<std::pair<Origin, size_t>> open;
-  for (size_t i = 0; i < func->fields.size(); ++i) {
-    const StructInfo& param = func->fields[i];
-    if (param->kind != InfoKind::Object || !param->shape_var) continue;
-    const auto hole = holes_.find(param->shape_var.get());
-    if (hole != holes_.end()) open.emplace_back(hole->second, i);
+// An open literal, or what is made of such alone: it takes the dtype that others tell.
+bool Inference::is_number(const Expr& e) const {
+  return literal_of(e) != nullptr || (as<Var>(e) != nullptr && open_temps_.contains(as<Var>(e)));
+}
+
+// Unifies, and reports what no types can mend.
+void Inference::relate(const StructInfo& given, const StructInfo& expected, const Span& span, const std::string& what,
+                       const std::string& whole) {
+  switch (holes_.unify(given, expected)) {
+    case Holes::Result::Fits:
+      return;
+    case Holes::Result::Cycle:
+      diagnostics_->error(ErrorCode::TypeError, span,
+                          fmt::format("the type of {} would contain itself", whole.empty() ? what : whole),
+                          "a value cannot be passed to itself; functions recur by their names");
+      return;
+    case Holes::Result::Clash:
+      diagnostics_->error(
+          ErrorCode::TypeError, span,
+          fmt::format("{} is {}, expected {}", what, to_text(holes_.filled(holes_.resolve(given), nullptr)),
+                      to_text(holes_.filled(holes_.resolve(expected), nullptr))));
+      return;
   }
-  if (open.empty()) return false;
-  std::vector<StructInfo> infos;
-  for (const Expr& arg : args) {
-    if (mentions_unknown(arg->info)) return true;
-    infos.push_back(arg->info);
+}
+
+// What is called must be a function that takes these arguments.
+Expr Inference::call_hole(const Call& e, Expr callee, std::vector<Expr> args, const std::string& name) {
+  std::vector<StructInfo> params;
+  StructInfo result = fresh();
+  for (size_t i = 0; i < args.size(); ++i) {
+    params.push_back(args[i]->info);
+    if (mentions_unknown(params.back())) result = unknown();
+    if (!is_number(e.args[i])) continue;
+    params.back() = fresh();
+    literal_uses_.emplace_back(args[i]->info, params.back());
   }
-  const Generalized general = generalize(infos);
-  for (const auto& [param, i] : open) again_ = solved_.emplace(param, general.infos[i]).second || again_;
-  return true;
+  if (!is_unknown(result)) relate(callee->info, func_info(std::move(params), result, true), place(e.span), name);
+  return typed(std::make_shared<Call>(std::move(callee), std::move(args), e.attrs, std::vector<StructInfo>{}, e.span),
+               std::move(result));
+}
+
+// A function of the module whose result is open although its parameters are not: each call gets an instance.
+void Inference::generalise(const std::string& name, const StructInfo& func) {
+  const Global& global = globals_.find(name)->second;
+  if (global.definition.function == nullptr || !global.original.empty() || global.state != Global::State::Done) return;
+  if (is_open_result(func, {})) again_ = generalised_globals_.insert(name).second || again_;
 }
 
 // What the program calls the function.
@@ -126,7 +156,7 @@ std::string Inference::shown_name(const std::string& global) const {
 }
 
 Expr Inference::call_function(const Call& e, Expr callee, std::vector<Expr> args) {
-  const StructInfo func = callee->info;
+  const StructInfo func = holes_.resolve(callee->info);
   const Span& span = place(e.span);
   const auto* global = as<GlobalVar>(callee);
   const auto* var = as<Var>(callee);
@@ -140,8 +170,10 @@ Expr Inference::call_function(const Call& e, Expr callee, std::vector<Expr> args
                  std::move(result));
   };
   if (is_unknown(func)) return finish(unknown());
+  if (holes_.is_hole(func)) return call_hole(e, std::move(callee), std::move(args), name);
   if (func->kind == InfoKind::Object) {
     require_pure(false, span, name);
+    for (const Expr& arg : args) holes_.expose(arg->info);
     return finish(object_info());
   }
   if (func->kind != InfoKind::Func) {
@@ -149,13 +181,16 @@ Expr Inference::call_function(const Call& e, Expr callee, std::vector<Expr> args
     return finish(unknown());
   }
   require_pure(func->pure, span, name);
-  if (!func->has_params) return finish(in_scope(func->result, scope_.mark()));
+  if (!func->has_params) {
+    for (const Expr& arg : args) holes_.expose(arg->info);
+    return finish(in_scope(func->result, scope_.mark()));
+  }
   if (func->fields.size() != args.size()) {
     diagnostics_->error(ErrorCode::ArityMismatch, span,
                         fmt::format("{} takes {} arguments, {} are given", name, func->fields.size(), args.size()));
     return finish(unknown());
   }
-  if (solve_holes(func, args)) return finish(unknown());
+  if (var != nullptr && is_unknown(func->result)) asked_.insert(var);
   SymVars free;
   if (const auto known = var != nullptr ? generic_.find(var) : generic_.end(); known != generic_.end()) {
     free = known->second;
@@ -176,11 +211,21 @@ Expr Inference::call_function(const Call& e, Expr callee, std::vector<Expr> args
       return found == map.end() ? std::nullopt : std::optional(found->second);
     });
   };
-  for (size_t i = 0; i < args.size(); ++i)
-    if (!mentions_unknown(args[i]->info) && !mentions_unknown(func->fields[i]))
-      expect(args[i]->info, translate(func->fields[i]), span, fmt::format("argument {} of {}", i, name));
-  if (mentions_unknown(func->result)) return finish(func->result);
-  return finish(in_scope(translate(func->result), scope_.mark()));
+  for (size_t i = 0; i < args.size(); ++i) {
+    const StructInfo given = holes_.resolve(args[i]->info);
+    const StructInfo param = holes_.resolve(func->fields[i]);
+    const auto what = [&] { return fmt::format("argument {} of {}", i, name); };
+    if (is_known(given) && is_known(param))
+      expect(given, translate(param), span, what());
+    else if (is_number(e.args[i]))
+      literal_uses_.emplace_back(given, param);
+    else
+      relate(given, param, span, what(), name);
+  }
+  const StructInfo result = holes_.resolve(func->result);
+  if (is_known(result)) return finish(in_scope(translate(result), scope_.mark()));
+  if (global != nullptr) generalise(global->name, func);
+  return finish(result);
 }
 
 }  // namespace ingot::analysis

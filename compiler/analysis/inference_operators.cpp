@@ -14,6 +14,11 @@ bool passes_on(std::string_view op) {
   return op.starts_with("call_") || op == "make_closure" || op == "view" || op == "null_value";
 }
 
+// Operators that pass values to a PackedFunc and state what it gives.
+bool is_foreign_call(std::string_view op) {
+  return op == "call_packed" || op == "call_pure_packed" || op == "call_dps_packed";
+}
+
 // Operators whose second argument is a tuple of tensors; one tensor stands for a tuple of it.
 bool takes_tuple(std::string_view op) { return op == "call_tir" || op == "call_dps_packed"; }
 
@@ -73,6 +78,7 @@ Expr Inference::call_operator(const Call& e, const Op& op, const StructInfo& exp
   const std::vector<StructInfo> info_args = resolved(e.info_args);
   std::vector<Expr> args;
   bool known = true;
+  bool holes = false;
   bool literals = false;
   for (const Expr& arg : e.args) {
     if (is_open(arg)) {
@@ -82,12 +88,18 @@ Expr Inference::call_operator(const Call& e, const Op& op, const StructInfo& exp
     }
     Expr inferred = leaf(arg);
     known = known && !mentions_unknown(inferred->info);
-    if (known && !passes_on(op.name)) inferred = with_dims(inferred);
+    if (holes_.mentions_hole(inferred->info)) {
+      // A function that is an operand is out of sight; of a type variable the operator is asked once it is solved.
+      if (!holes_.is_hole(inferred->info) || is_foreign_call(op.name)) holes_.expose(inferred->info);
+      holes = holes || (!is_foreign_call(op.name) && inferred->info->kind != InfoKind::Func);
+    } else if (known && !passes_on(op.name))
+      inferred = with_dims(inferred);
     if (args.size() == 1 && takes_tuple(op.name) && inferred->info->kind == InfoKind::Tensor)
       inferred = typed(std::make_shared<Tuple>(std::vector<Expr>{inferred}, arg->span), tuple_info({inferred->info}));
     args.push_back(std::move(inferred));
   }
-  StructInfo result = unknown();
+  StructInfo result = known && holes ? fresh() : unknown();
+  known = known && !holes;
   std::vector<Expr> chosen = args;
   std::optional<Error> error;
   const std::vector<DType> dtypes = literals ? contexts(args, e, expected) : std::vector<DType>{DType::None};

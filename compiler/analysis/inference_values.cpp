@@ -46,7 +46,8 @@ Expr Inference::literal(const Constant& constant, DType dtype) {
   return typed(std::make_shared<Constant>(constant.data, false, constant.span), unknown());
 }
 
-Expr Inference::leaf(const Expr& e, const StructInfo& expected) {
+Expr Inference::leaf(const Expr& given_e, const StructInfo& expected) {
+  const Expr& e = meant(given_e);
   if (const Constant* open = literal_of(e)) {
     const bool known = expected != nullptr && expected->kind == InfoKind::Tensor && expected->dtype != DType::None;
     return literal(*open, known ? expected->dtype : default_dtype(*open));
@@ -104,38 +105,20 @@ Expr Inference::global_variable(const Expr& e, const StructInfo& expected) {
   const auto made = std::make_shared<GlobalVar>(name, e->span);
   const auto found = globals_.find(name);
   if (found == globals_.end() || !found->second.polymorphic) return typed(made, signature(name, place(e->span)));
-  Global& global = found->second;
-  const Function& f = *global.definition.function;
-  const StructInfo asked = is_asked_for(f, expected) ? expected : passed_on(f, expected);
-  if (asked == nullptr) return typed(made, signature(name, place(e->span)));
-  if (is_asked_for(f, asked)) {
-    const Call call = imagined_call(e, asked);
-    Expr instance = global_instance(call, global, call.args);
-    return instance != nullptr ? instance : typed(made, unknown());
-  }
-  unsolved_.push_back({place(e->span), name});
-  return typed(made, asked);
+  return passed_global(e, found->second, expected);
 }
 
 Expr Inference::variable(const Expr& e, const StructInfo& expected) {
   const auto* var = as<Var>(e);
   if (const auto open = locals_.find(var); open != locals_.end()) {
-    Local& local = *open->second;
-    local.escapes = true;
-    const StructInfo asked = is_asked_for(*local.function, expected) ? expected : passed_on(*local.function, expected);
-    if (is_asked_for(*local.function, asked)) {
-      const Call call = imagined_call(e, asked);
-      if (Expr instance = local_instance(call, local, call.args)) return instance;
-    }
-    unsolved_.push_back({place(local.function->span), ""});
-    return typed(std::make_shared<Var>(var->name, nullptr, var->dataflow, var->span),
-                 asked != nullptr ? asked : unknown());
+    return passed_local(e, *open->second, expected);
   }
   if (var->info != nullptr && var->info->kind == InfoKind::Func && is_unknown(var->info->result)) asked_.insert(var);
   if (var->info == nullptr) {
     refuse_undefined(place(e->span), "%" + var->name);
     var->info = unknown();
   }
+  var->info = holes_.resolve(var->info);
   return e;
 }
 
@@ -144,6 +127,10 @@ Expr Inference::condition(const Expr& e) {
   Expr value = leaf(e);
   if (mentions_unknown(value->info)) return value;
   const StructInfo wanted = tensor_info(DType::Bool, std::vector<PrimExpr>{});
+  if (holes_.is_hole(value->info)) {
+    relate(value->info, wanted, context_.here, "the condition of an if");
+    return value;
+  }
   switch (is_compatible(value->info, wanted)) {
     case Compatibility::Incompatible:
       diagnostics_->error(ErrorCode::TypeError, context_.here,
@@ -166,8 +153,10 @@ Expr Inference::short_circuit(const If& e, const Expr& left) {
   const bool strict_block = context_.dataflow;
   Expr other = sequence(*as<Seq>(both ? e.then_branch : e.else_branch), nullptr);
   const Seq& right = *as<Seq>(other);
-  if (is_unknown(left->info) || is_unknown(right.body->info))
-    return typed(std::make_shared<Tuple>(std::vector<Expr>{}, e.span), unknown());
+  if (!is_known(left->info) || !is_known(right.body->info)) {
+    const bool wrong = mentions_unknown(left->info) || mentions_unknown(right.body->info);
+    return typed(std::make_shared<Tuple>(std::vector<Expr>{}, e.span), wrong ? unknown() : fresh());
+  }
   const bool strict = strict_block || is_above_rank_0(left->info) || is_above_rank_0(right.body->info);
   if (!strict) {
     const StructInfo wanted = tensor_info(DType::Bool, std::vector<PrimExpr>{});
@@ -205,31 +194,44 @@ Expr Inference::branch(const If& e, const StructInfo& expected) {
   const auto& then_seq = *as<Seq>(e.then_branch);
   const auto& else_seq = *as<Seq>(e.else_branch);
   Expr then_branch, else_branch;
-  if (expected == nullptr && open_class(then_seq)) {
+  const bool open_then = open_class(then_seq).has_value();
+  const bool open_else = open_class(else_seq).has_value();
+  if (expected == nullptr && open_then) {
     else_branch = sequence(else_seq, nullptr);
     then_branch = sequence(then_seq, else_branch->info);
   } else {
     then_branch = sequence(then_seq, expected);
     else_branch = sequence(else_seq, expected != nullptr ? expected : then_branch->info);
   }
-  solve_by(then_branch->info, else_branch->info);
-  solve_by(else_branch->info, then_branch->info);
-  const StructInfo info = mentions_unknown(then_branch->info) ? else_branch->info
-                          : mentions_unknown(else_branch->info)
-                              ? then_branch->info
-                              : least_upper_bound(then_branch->info, else_branch->info);
+  const StructInfo info = join(then_branch->info, else_branch->info, open_then, open_else);
   return typed(std::make_shared<If>(std::move(test), std::move(then_branch), std::move(else_branch), e.span), info);
+}
+
+// The StructInfo of an if. Type variables are those of both branches; a literal leaves them open.
+StructInfo Inference::join(const StructInfo& then_info, const StructInfo& else_info, bool open_then, bool open_else) {
+  if (mentions_unknown(then_info)) return else_info;
+  if (mentions_unknown(else_info)) return then_info;
+  if (is_known(then_info) && is_known(else_info)) return least_upper_bound(then_info, else_info);
+  if (open_then != open_else) {
+    literal_uses_.emplace_back(open_then ? then_info : else_info, open_then ? else_info : then_info);
+    return open_then ? else_info : then_info;
+  }
+  const bool clash = holes_.unify(then_info, else_info) == Holes::Result::Clash ||
+                     holes_.unify(else_info, then_info) == Holes::Result::Clash;
+  return clash ? object_info() : holes_.resolve(then_info);
 }
 
 Expr Inference::projection(const TupleGetItem& e) {
   Expr tuple = leaf(e.tuple);
   StructInfo info = unknown();
-  const StructInfo given = tuple->info;
+  const StructInfo given = holes_.resolve(tuple->info);
+  if (holes_.is_hole(given)) return typed(std::make_shared<TupleGetItem>(std::move(tuple), e.index, e.span), fresh());
   if (is_unknown(given)) return typed(std::make_shared<TupleGetItem>(std::move(tuple), e.index, e.span), unknown());
   if (given->kind != InfoKind::Tuple) {
-    diagnostics_->error(ErrorCode::TypeError, place(e.span),
-                        fmt::format("projection .{} of {}, which is no tuple", e.index, to_text(given)),
-                        given->kind == InfoKind::Object ? "match_cast it to a tuple first" : "");
+    diagnostics_->error(
+        ErrorCode::TypeError, place(e.span),
+        fmt::format("projection .{} of {}, which is no tuple", e.index, to_text(holes_.filled(given, nullptr))),
+        given->kind == InfoKind::Object ? "match_cast it to a tuple first" : "");
   } else if (e.index >= given->fields.size()) {
     diagnostics_->error(ErrorCode::IndexOutOfRange, place(e.span),
                         fmt::format("projection .{} of a tuple with {} fields", e.index, given->fields.size()));

@@ -87,6 +87,8 @@ const std::string* TypeArguments::kind_of(const SymVar& var) const {
 bool TypeArguments::learn(const SymVar& var, const StructInfo& info, bool in_function) {
   const auto [at, added] = known_.try_emplace(var.get(), info);
   if (added) return true;
+  if (holes_->mentions_hole(info) || holes_->mentions_hole(at->second))
+    return holes_->unify(info, at->second) == Holes::Result::Fits;
   if (is_compatible(info, at->second) == Compatibility::Incompatible) return false;
   if (in_function || given_.contains(var.get())) return true;
   // Two arguments of one type parameter: what both are.

@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "compiler/analysis/holes.h"
 #include "compiler/ir/expr.h"
 
 // The StructInfo side of functions whose parameters' types are open: without annotation, or with type parameters.
@@ -28,7 +29,8 @@ Generalized generalize(const std::vector<StructInfo>& arguments);
 // What type parameters stand for.
 class TypeArguments {
  public:
-  explicit TypeArguments(const std::vector<ir::Function::TypeParam>& params) : params_(&params) {}
+  // `holes` are unified where arguments of one type parameter have some.
+  TypeArguments(const std::vector<ir::Function::TypeParam>& params, Holes& holes) : params_(&params), holes_(&holes) {}
 
   // Takes what a parameter's annotation and its argument tell; false where they contradict what is known. Functions
   // among the arguments may be more general than what is asked of them: match the others first.
@@ -43,6 +45,7 @@ class TypeArguments {
   bool learn(const SymVar& var, const StructInfo& info, bool in_function);
 
   const std::vector<ir::Function::TypeParam>* params_;
+  Holes* holes_;
   // Kind Type: the StructInfo. Shape: a Tensor with the dimensions or rank. BaseType: a Tensor with the dtype.
   std::unordered_map<const SymVarNode*, StructInfo> known_;
   std::unordered_set<const SymVarNode*> given_;  // by the call: arguments do not change them

@@ -84,7 +84,7 @@ TEST(Infer, UsesFixTheParametersOfFunctionsThatArePassedOn) {
       "  let %g = fn() { let %x = Constant(0, (10, 10), float32); fn(%y) { %y * %x } };\n"
       "  let %f = %g(); let %x = Constant(1, (10, 10), float32); %f(%x) }");
   EXPECT_THAT(text, HasSubstr("-> Tensor[(10, 10), float32]"));
-  EXPECT_THAT(typed("def @main() { fn(%y) { %y } }"),
+  EXPECT_THAT(typed("def @main() { fn(%y) { -%y } }"),
               StartsWith("error[TypeError]: the parameters of this function are not fixed by its uses"));
 }
 
