@@ -166,6 +166,17 @@ Typed gathered_present(GraphBuilder& b, const Typed& past, const Typed& now, con
   return b.transpose(all, {0, 2, 1, 3});
 }
 
+// A bias of as many keys as there are: caches may be longer than the total length, which is what a bias has.
+Typed for_keys(GraphBuilder& b, const Typed& bias, const PrimExpr& keys) {
+  const size_t last = bias.rank() - 1;
+  if (prove_equal(bias.dim(last), keys) == Proof::Yes) return bias;
+  Dims sides(2 * bias.rank(), PrimExpr(0)), dims = bias.dims();
+  sides.back() = keys - bias.dim(last);
+  dims[last] = keys;
+  return b.builtin("pad", {bias, b.list(b.tensor_of(std::move(sides), 1)), b.none(), b.none(), b.text("constant")},
+                   tensor_info(bias.dtype(), std::move(dims)));
+}
+
 }  // namespace
 
 // query, key, value, past key, past value, last key of each batch, total length, cosines, sines, positions, attention
@@ -253,7 +264,7 @@ Results convert_group_query_attention(const Node& node) {
     const Typed end = b.add(first, b.tensor_of({now}, 0));
     options.biases.push_back(bias_where(b, b.call("less", {b.positions(k.dim(2)), end}), q.dtype(), -INFINITY));
   }
-  if (node.has(10)) options.biases.push_back(node.input(10));
+  if (node.has(10)) options.biases.push_back(for_keys(b, node.input(10), k.dim(2)));
   if (node.has(11)) {
     options.sink = b.reshape(node.input(11), {PrimExpr(1), PrimExpr(heads), PrimExpr(1), PrimExpr(1)});
   } else if (node.flag("smooth_softmax")) {

@@ -8,20 +8,22 @@
 namespace ingot {
 namespace {
 
-double source_of(const Interpolation& o, const InterpolatedAxis& a, double i) {
-  const double in = static_cast<double>(a.in), out = static_cast<double>(a.out);
-  if (o.coordinates == "half_pixel") return (i + 0.5) / a.scale - 0.5;
+// In float32, as other implementations have it: at ties the nearest element depends on it.
+float source_of(const Interpolation& o, const InterpolatedAxis& a, float i) {
+  const auto in = static_cast<float>(a.in), out = static_cast<float>(a.out), scale = static_cast<float>(a.scale);
+  if (o.coordinates == "half_pixel") return (i + 0.5F) / scale - 0.5F;
   if (o.coordinates == "half_pixel_symmetric") {
-    const double adjustment = out / (a.scale * in);
-    return in / 2 * (1 - adjustment) + (i + 0.5) / a.scale - 0.5;
+    const float adjustment = out / (scale * in);
+    return in / 2 * (1 - adjustment) + (i + 0.5F) / scale - 0.5F;
   }
-  if (o.coordinates == "pytorch_half_pixel") return a.out > 1 ? (i + 0.5) / a.scale - 0.5 : 0;
+  if (o.coordinates == "pytorch_half_pixel") return a.out > 1 ? (i + 0.5F) / scale - 0.5F : 0;
   if (o.coordinates == "align_corners") return a.out > 1 ? i * (in - 1) / (out - 1) : 0;
-  if (o.coordinates == "asymmetric") return i / a.scale;
-  if (o.coordinates == "tf_half_pixel_for_nn") return (i + 0.5) / a.scale;
-  if (o.coordinates == "tf_crop_and_resize")
-    return a.out > 1 ? a.begin * (in - 1) + i * (a.end - a.begin) * (in - 1) / (out - 1)
-                     : 0.5 * (a.begin + a.end) * (in - 1);
+  if (o.coordinates == "asymmetric") return i / scale;
+  if (o.coordinates == "tf_half_pixel_for_nn") return (i + 0.5F) / scale;
+  if (o.coordinates == "tf_crop_and_resize") {
+    const auto begin = static_cast<float>(a.begin), end = static_cast<float>(a.end);
+    return a.out > 1 ? begin * (in - 1) + i * (end - begin) * (in - 1) / (out - 1) : 0.5F * (begin + end) * (in - 1);
+  }
   fail(ErrorCode::InvalidArgument, "the coordinates are '{}'", o.coordinates);
 }
 
@@ -34,7 +36,7 @@ double cubic(double x, double a) {
 }  // namespace
 
 Mix mix_of(const Interpolation& o, const InterpolatedAxis& a, int64_t i) {
-  const double at = source_of(o, a, static_cast<double>(i));
+  const double at = static_cast<double>(source_of(o, a, static_cast<float>(i)));
   Mix mix;
   if (o.coordinates == "tf_crop_and_resize" && (at < 0 || at > static_cast<double>(a.in - 1))) {
     mix.outside = true;

@@ -133,7 +133,7 @@ def grouped_queries():
     cosine, sine = np.cos(table), np.sin(table)
     inputs = ["q", "k", "v", "pk", "pv", "last", "total", "c", "s"]
 
-    def expect(past_k, past_v, lengths, total, rotate_too, window=-1, sink=None, softcap=0.0, q=q, k=k, v=v):
+    def expect(past_k, past_v, lengths, total, rotate_too, window=-1, sink=None, softcap=0.0, q=q, k=k, v=v, bias=None):
         """lengths: keys of each batch, those of now included."""
         now = q.shape[1]
         new_q, new_k, new_v = heads(q, count), heads(k, kv), heads(v, kv)
@@ -148,8 +148,8 @@ def grouped_queries():
             for part, new in zip(present, (new_k, new_v)):
                 part[b, :, before[b]:before[b] + now] = new[b]
         j, p = np.arange(room), place[:, None, :, None]
-        bias = seen((j <= p) & ((j > p - window) | (window < 0)))
-        y = attention(new_q, *present, bias, softcap=softcap, sink=sink)[4]
+        added = 0.0 if bias is None else np.pad(bias, ((0, 0), (0, 0), (0, 0), (0, room - total)))
+        y = attention(new_q, *present, seen((j <= p) & ((j > p - window) | (window < 0))) + added, softcap=softcap, sink=sink)[4]
         return dict(y=flat(f32(y)), k2=present[0], v2=present[1])
 
     def case(name, past, lengths, total, known=True, extra=(), extra_values=None, **attributes):
@@ -158,7 +158,8 @@ def grouped_queries():
         out = expect(pk, pv, lengths, total, attributes.get("do_rotary"), attributes.get("local_window_size", -1),
                      softcap=attributes.get("softcap", 0.0),
                      sink=0 if attributes.get("smooth_softmax") else
-                     extra_values["sink"].reshape(1, count, 1, 1) if extra_values else None)
+                     extra_values["sink"].reshape(1, count, 1, 1) if "sink" in (extra_values or {}) else None,
+                     bias=(extra_values or {}).get("bias"))
         for b, length in enumerate(lengths):
             out["k2"][b, :, length:] = out["v2"][b, :, length:] = 0
         values = dict(q=q, k=k, v=v, pk=pk, pv=pv, last=(lengths - 1).astype(np.int32), **(extra_values or {}))
@@ -179,6 +180,8 @@ def grouped_queries():
     case("gqa_of_unknown_length", 5, [6, 3], 6, known=False)
     case("gqa_window_softcap", 5, [6, 4], 6, local_window_size=3, softcap=2.0)
     case("gqa_smooth", 5, [6, 4], 6, smooth_softmax=1)
+    for name, past, known in (("", 5, True), ("_of_unknown_length", 5, False), ("_in_a_buffer", 9, True), ("_in_a_buffer_of_unknown_length", 9, False)):
+        case(f"gqa_bias{name}", past, [6, 4], 6, known, extra=["", "bias"], extra_values=dict(bias=random(batch, 1, time, 6)))
     case("gqa_sinks", 5, [6, 4], 6, extra=["", "", "sink"], extra_values=dict(sink=random(count)))
     # The prompt: no past, one operand that holds all three.
     q, k, v = random(batch, 3, count * width), random(batch, 3, kv * width), random(batch, 3, kv * width)

@@ -66,6 +66,7 @@ def case(name, shape, scales=None, sizes=None, mode="linear", how="half_pixel", 
 image = (1, 2, 4, 5)
 case("double_nearest", image, [1, 1, 2, 2], mode="nearest", how="asymmetric", rounding="floor")
 case("triple_nearest", image, [1, 1, 3, 2], mode="nearest")
+case("nearest_ties", (1, 1, 6, 8), [1, 1, 2.5, 1.3], mode="nearest")
 for rounding in ("floor", "ceil", "round_prefer_floor", "round_prefer_ceil"):
     case(f"nearest_{rounding}", image, [1, 1, 1.6, 0.7], mode="nearest", rounding=rounding)
 for mode in ("linear", "cubic"):
@@ -80,6 +81,8 @@ case("volume", (1, 1, 3, 4, 5), [1, 1, 2, 2, 2])
 whole = rng.integers(0, 9, (1, 1, 2, 3)).astype(np.int32)
 cases.add("integers", helper.make_node("Resize", ["x", "", "s"], ["y"], mode="nearest"), dict(x=whole),
           dict(y=np.repeat(np.repeat(whole, 2, 2), 2, 3)), 18, initializers=dict(s=np.array([1, 1, 2, 2], np.float32)))
+cases.add("integers_linear", helper.make_node("Resize", ["x", "", "s"], ["y"], mode="linear"), dict(x=np.array([0, 3], np.uint8)),
+          dict(y=np.array([0, 0, 2, 3], np.uint8)), 18, initializers=dict(s=np.array([2], np.float32)))
 cases.add("upsample", helper.make_node("Upsample", ["x", "s"], ["y"], mode="nearest"), dict(x=whole.astype(np.float32)),
           dict(y=np.repeat(whole, 3, 3).astype(np.float32)), 9, initializers=dict(s=np.array([1, 1, 1, 3], np.float32)))
 sys.exit(cases.run())

@@ -108,8 +108,9 @@ Value resize(const Args& args) {
     along(o, axis, now, next, outer, inner);
     now.swap(next);
   }
-  for (size_t at = 0; at < now.size(); ++at)
-    set_number(*result, at, is_float(x->dtype) ? now[at] : std::nearbyint(now[at]));
+  // Integers keep what is before the point, and are rounded only behind a filter.
+  const bool rounds = o.antialias && !is_float(x->dtype);
+  for (size_t at = 0; at < now.size(); ++at) set_number(*result, at, rounds ? std::nearbyint(now[at]) : now[at]);
   return to_value(std::move(result));
 }
 
