@@ -45,24 +45,21 @@ std::shared_ptr<const Family> make_family(const Problem& problem, int threads) {
   return family;
 }
 
-std::unique_ptr<Kernel> make_of_family(const Problem& problem, int threads) {
-  const auto found = problem.families->get(problem, [&] { return make_family(problem, threads); });
-  const auto& family = static_cast<const PrimFuncFamily&>(*found);
-  auto func = family.func ? family.func->at(buffer_dims(problem), threads) : nullptr;
-  if (!func) return nullptr;
-  return std::make_unique<PrimFuncJit>(problem, std::move(func), prim_func_in_place(problem, family.in_place));
-}
-
 }  // namespace
 
 std::unique_ptr<Kernel> make_prim_func_jit(const Problem& problem) {
   const int threads = problem.threads != nullptr ? problem.threads->size() : 1;
+  std::shared_ptr<const Family> found;
   if (problem.families != nullptr && varies(problem))
-    if (auto kernel = make_of_family(problem, threads)) return kernel;
-  auto func = jit::CompiledFunc::compile(*problem.call->prim_func, buffer_dims(problem), scalar_values(problem),
-                                         problem.cpu, threads, problem.perf_map);
+    found = problem.families->get(problem, [&] { return make_family(problem, threads); });
+  const auto* family = static_cast<const PrimFuncFamily*>(found.get());
+  const tir::PrimFunc& prim_func = *problem.call->prim_func;
+  auto func = family != nullptr && family->func ? family->func->at(buffer_dims(problem), threads) : nullptr;
+  if (!func)
+    func = jit::CompiledFunc::compile(prim_func, buffer_dims(problem), scalar_values(problem), problem.cpu, threads,
+                                      problem.perf_map);
   if (!func) return nullptr;
-  auto in_place = prim_func_in_place(problem, tir::in_place_inputs(*problem.call->prim_func));
+  auto in_place = prim_func_in_place(problem, family != nullptr ? family->in_place : tir::in_place_inputs(prim_func));
   return std::make_unique<PrimFuncJit>(problem, std::move(func), std::move(in_place));
 }
 
