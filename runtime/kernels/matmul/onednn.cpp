@@ -2,9 +2,9 @@
 #include <array>
 
 #include "runtime/kernels/check.h"
+#include "runtime/kernels/matmul/frame.h"
 #include "runtime/kernels/matmul/matmul.h"
 #include "runtime/kernels/onednn/fusion.h"
-#include "runtime/kernels/strides.h"
 #include "runtime/parallel/thread_team.h"
 
 namespace ingot {
@@ -13,65 +13,6 @@ namespace {
 using onednn::Desc;
 using onednn::FusedOp;
 using onednn::Program;
-
-// The dimensions batch..., M, N of the result with the strides of every operand along them, merged as far as all
-// operands allow. Stride 0 where an operand is broadcast.
-struct Frame {
-  std::vector<int64_t> dims;
-  std::vector<std::vector<int64_t>> strides;  // a, b, then every other input
-  std::vector<int64_t> output;
-};
-
-std::vector<int64_t> frame_strides(const OperandSpec& operand, const Problem& problem) {
-  std::vector<int64_t> strides = broadcast_strides(operand, problem.outputs[0].dims);
-  if (problem.inputs[1].dims.size() == 1) strides.push_back(0);
-  if (problem.inputs[0].dims.size() == 1) strides.insert(strides.end() - 1, 0);
-  return strides;
-}
-
-Frame frame_of(const Problem& problem, const MatmulShape& shape) {
-  Frame frame;
-  frame.dims = shape.batch;
-  frame.dims.insert(frame.dims.end(), {shape.m, shape.n});
-  auto a = shape.a_batch;
-  a.insert(a.end(), {shape.a_row, 0});
-  auto b = shape.b_batch;
-  b.insert(b.end(), {0, shape.b_column});
-  frame.strides = {std::move(a), std::move(b)};
-  for (size_t i = 2; i < problem.inputs.size(); ++i) frame.strides.push_back(frame_strides(problem.inputs[i], problem));
-  frame.output = frame_strides(problem.outputs[0], problem);
-  return frame;
-}
-
-void erase(Frame& frame, size_t d) {
-  const auto at = static_cast<std::ptrdiff_t>(d);
-  frame.dims.erase(frame.dims.begin() + at);
-  for (auto& strides : frame.strides) strides.erase(strides.begin() + at);
-  frame.output.erase(frame.output.begin() + at);
-}
-
-// Dimension d and d + 1 as one, where every operand steps through both evenly.
-bool merge(Frame& frame, size_t d) {
-  const auto even = [&](const std::vector<int64_t>& strides) {
-    return strides[d] == strides[d + 1] * frame.dims[d + 1];
-  };
-  if (!even(frame.output) || !std::all_of(frame.strides.begin(), frame.strides.end(), even)) return false;
-  frame.dims[d + 1] *= frame.dims[d];
-  erase(frame, d);
-  return true;
-}
-
-void simplify(Frame& frame) {
-  for (size_t d = frame.dims.size() - 2; d-- > 0;)
-    if (frame.dims[d] == 1) erase(frame, d);
-  const size_t row = frame.dims.size() - 2;
-  if (row > 0 && frame.dims[row] == 1) {
-    // A single row: batches that share b are rows.
-    const size_t last = row - 1;
-    if (frame.strides[1][last] == 0) erase(frame, row);
-  }
-  for (size_t d = frame.dims.size() - 2; d-- > 0;) merge(frame, d);
-}
 
 std::vector<int64_t> with_inner(std::vector<int64_t> batch, int64_t row, int64_t column) {
   batch.resize(batch.size() - 2);
@@ -97,7 +38,7 @@ struct Matrices {
   Desc a, b, output;
 };
 
-Matrices matrices_of(const Frame& frame, const MatmulShape& shape) {
+Matrices matrices_of(const MatmulFrame& frame, const MatmulShape& shape) {
   const size_t rank = frame.dims.size();
   const auto own = [&](const std::vector<int64_t>& strides, int64_t rows, int64_t columns) {
     std::vector<int64_t> dims = frame.dims;
@@ -128,7 +69,7 @@ struct Affine {
   std::vector<FusedOp> ops;
 };
 
-Affine affine_of(const MatmulAttributes& attributes, const Frame& frame) {
+Affine affine_of(const MatmulAttributes& attributes, const MatmulFrame& frame) {
   Affine result;
   const double alpha = attributes.alpha;
   const double beta = attributes.beta;
@@ -160,8 +101,7 @@ std::unique_ptr<Kernel> make_matmul_onednn(const Problem& problem) {
   const ThreadLimit limit(problem.threads ? problem.threads->size() : 1);
   const MatmulAttributes attributes = matmul_attributes(*problem.call);
   const MatmulShape shape = matmul_shape(problem);
-  Frame frame = frame_of(problem, shape);
-  simplify(frame);
+  const MatmulFrame frame = matmul_frame(problem, shape);
   const Matrices matrices = matrices_of(frame, shape);
   const auto describe = [&](size_t input) { return desc_of(frame.dims, frame.strides[input]); };
 
