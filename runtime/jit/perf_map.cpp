@@ -45,10 +45,7 @@ double start_of_process() {
   return seconds(now) - seconds(up) + ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
-struct Entry {
-  size_t begin;
-  std::string name;
-};
+using Entry = PerfMap::Entry;
 
 void add_entries(const std::vector<StageCode>& stages, const std::string& name, std::vector<Entry>& entries) {
   for (size_t i = 0; i < stages.size(); ++i) {
@@ -59,14 +56,6 @@ void add_entries(const std::vector<StageCode>& stages, const std::string& name, 
     entries.push_back({stage.entry, own});
     if (stage.aligned_entry != stage.entry) entries.push_back({stage.aligned_entry, own + "/aligned"});
   }
-}
-
-// In the order of their addresses.
-std::vector<Entry> entries_of(const Code& code, const std::string& name) {
-  std::vector<Entry> entries;
-  add_entries(code.stages, name, entries);
-  std::ranges::sort(entries, {}, &Entry::begin);
-  return entries;
 }
 
 }  // namespace
@@ -91,11 +80,17 @@ PerfMap::~PerfMap() { ::close(file_); }
 
 void PerfMap::add(const Code& code, const std::string& name) const {
   if (!code.memory) return;
-  const auto base = reinterpret_cast<uintptr_t>(code.memory->entry<const std::byte*>());
-  const std::vector<Entry> entries = entries_of(code, name);
+  std::vector<Entry> entries;
+  add_entries(code.stages, name, entries);
+  add(*code.memory, code.bytes, std::move(entries));
+}
+
+void PerfMap::add(const CodeMemory& memory, size_t bytes, std::vector<Entry> entries) const {
+  std::ranges::sort(entries, {}, &Entry::begin);
+  const auto base = reinterpret_cast<uintptr_t>(memory.entry<const std::byte*>());
   std::string lines;
   for (size_t i = 0; i < entries.size(); ++i) {
-    const size_t end = i + 1 < entries.size() ? entries[i + 1].begin : code.bytes;
+    const size_t end = i + 1 < entries.size() ? entries[i + 1].begin : bytes;
     fmt::format_to(std::back_inserter(lines), "{:x} {:x} {}\n", base + entries[i].begin, end - entries[i].begin,
                    entries[i].name);
   }

@@ -27,6 +27,12 @@ class PerfMap {
 
   // One line for each function of the code. Throws Io.
   void add(const Code& code, const std::string& name) const;
+  // The same for code whose functions begin at these bytes of it; the last one ends with `bytes`.
+  struct Entry {
+    size_t begin;
+    std::string name;
+  };
+  void add(const CodeMemory& memory, size_t bytes, std::vector<Entry> entries) const;
 
  private:
   std::filesystem::path path_;

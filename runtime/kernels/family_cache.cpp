@@ -23,7 +23,18 @@ std::vector<int64_t> key_of(const Problem& problem) {
 
 std::shared_ptr<const Family> FamilyCache::get(const Problem& problem,
                                                const std::function<std::shared_ptr<const Family>()>& make) {
-  auto key = key_of(problem);
+  return get(key_of(problem), make);
+}
+
+std::shared_ptr<const Family> FamilyCache::get(std::string_view name,
+                                               const std::function<std::shared_ptr<const Family>()>& make) {
+  // Keys of problems begin with an address.
+  Key key = {0};
+  key.insert(key.end(), name.begin(), name.end());
+  return get(std::move(key), make);
+}
+
+std::shared_ptr<const Family> FamilyCache::get(Key key, const std::function<std::shared_ptr<const Family>()>& make) {
   {
     const std::scoped_lock lock(mutex_);
     if (const auto found = families_.find(key); found != families_.end()) return found->second;

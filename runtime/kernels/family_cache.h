@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 #include "runtime/kernels/kernel.h"
@@ -25,10 +26,15 @@ class FamilyCache {
  public:
   // Two threads may make the same one at once: the first one stays.
   std::shared_ptr<const Family> get(const Problem& problem, const std::function<std::shared_ptr<const Family>()>& make);
+  // What kernels of all calls have in common, by name.
+  std::shared_ptr<const Family> get(std::string_view name, const std::function<std::shared_ptr<const Family>()>& make);
 
  private:
+  using Key = std::vector<int64_t>;
+  std::shared_ptr<const Family> get(Key key, const std::function<std::shared_ptr<const Family>()>& make);
+
   std::mutex mutex_;
-  std::map<std::vector<int64_t>, std::shared_ptr<const Family>> families_;
+  std::map<Key, std::shared_ptr<const Family>> families_;
 };
 
 // Does any dimension vary?

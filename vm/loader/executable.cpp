@@ -44,7 +44,8 @@ struct Executable::Impl {
   }
 
   PlanContext context() {
-    return {&program, &linked, cpu, threads.get(), &packs, &families, options.jit, options.kernels, perf_map.get()};
+    return {&program,    &linked,         cpu,           threads.get(), &packs, options.jit ? &families : nullptr,
+            options.jit, options.kernels, perf_map.get()};
   }
 
   std::shared_ptr<const FunctionPlan> plan(uint32_t function, std::span<const int64_t> dims, size_t memory_limit) {

@@ -72,7 +72,7 @@ struct PlanContext {
   Cpu cpu;
   ThreadTeam* threads;  // may be null
   PackCache* packs;
-  FamilyCache* families;  // null: every kernel for its dimensions alone
+  FamilyCache* families;  // null: every kernel for its dimensions alone, as without permission to generate code
   bool jit;
   std::string_view variant;      // of kernels; empty: the best
   const jit::PerfMap* perf_map;  // may be null

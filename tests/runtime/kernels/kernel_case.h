@@ -2,7 +2,9 @@
 #include <cstdint>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/kernels/kernel.h"
@@ -43,8 +45,8 @@ std::optional<KernelResult> run_case(const KernelCase& problem, std::string_view
                                      PackCache* packs = nullptr);
 
 // Runs every variant of the case's contract but the reference, also with dimensions that vary, and expects its values
-// within the tolerances.
-void expect_variants_agree(const KernelCase& problem, double rtol = 1e-4, double atol = 1e-5);
+// within the tolerances. Returns the variants that accepted it.
+std::set<std::string_view> expect_variants_agree(const KernelCase& problem, double rtol = 1e-4, double atol = 1e-5);
 
 // Prepares and throws the kernel away: for errors.
 void prepare_case(const KernelCase& problem, std::string_view variant = {});

@@ -1,5 +1,7 @@
 // Every variant of every contract against the reference over many small problems. A contract without a generator in
 // cases.cpp fails the test, so that no kernel exists untested.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "tests/runtime/kernels/cases.h"
@@ -16,11 +18,17 @@ TEST_P(Sweep, VariantsAgreeWithTheReference) {
     return;
   }
   Numbers numbers(42);
+  std::set<std::string_view> ran;
   for (int i = 0; i < row->second.cases && !HasFailure(); ++i) {
     KernelCase problem = row->second.generate(numbers);
     problem.threads = i % 16 == 0 ? 2 : 1;
-    expect_variants_agree(problem);
+    problem.cpu = i % 2 == 0 ? detect_cpu() : std::min(detect_cpu(), Cpu::Avx2);
+    ran.merge(expect_variants_agree(problem));
   }
+  const auto variants = kernel_variants(GetParam());
+  for (const KernelVariant& variant : variants)
+    EXPECT_TRUE(ran.contains(variant.name) || variant.needs > detect_cpu() || &variant == &variants.back())
+        << variant.name << " took no case";
 }
 
 std::vector<Contract> all_contracts() {
