@@ -89,8 +89,15 @@ bool Simplifier::second_suffices(const PrimExpr& condition, const PrimExpr& firs
   const PrimExpr &var = condition.operands()[0], &value = condition.operands()[1];
   if (var.op() != PrimOp::Var || !value.as_const()) return false;
   const auto there = [&](const SymVar& v) { return v == var.var() ? std::optional(value) : std::nullopt; };
-  const Sum a = normalize(substitute(first, there));
-  return algebra_.same(a, normalize(substitute(second, there)));
+  const PrimExpr a = substitute(first, there), b = substitute(second, there);
+  if (algebra_.same(Sum(normalize(a)), normalize(b))) return true;
+  // The index of a loop that runs once is 0.
+  const auto once = [&](const SymVar& v) -> std::optional<PrimExpr> {
+    for (const auto& [index, extent] : assumptions_.extents())
+      if (index == v && normalize(substitute(extent, there)).is_const(1)) return PrimExpr(0);
+    return std::nullopt;
+  };
+  return algebra_.same(Sum(normalize(substitute(a, once))), normalize(substitute(b, once)));
 }
 
 PrimExpr Simplifier::render(const Sum& sum) {

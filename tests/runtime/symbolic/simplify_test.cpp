@@ -94,6 +94,18 @@ TEST_F(SimplifyTest, MinimaMaximaComparisonsAndLogic) {
   EXPECT_EQ(simple(node(PrimOp::Select, {node(PrimOp::Equal, {n, 1}), m, n})), "select(n == 1, m, n)");
 }
 
+// As broadcasting of a dimension that may be 1 leaves it.
+TEST_F(SimplifyTest, SelectionsOfIndicesOfLoopsThatRunOnce) {
+  const SymVar k_ = make_sym_var("k");
+  const PrimExpr k = k_, is_one = node(PrimOp::Equal, {n, 1});
+  facts_.below(k_, node(PrimOp::Select, {is_one, min(n, 32), n}));
+  EXPECT_EQ(simple(node(PrimOp::Select, {is_one, 0, k})), "k");
+  EXPECT_EQ(simple(node(PrimOp::Select, {is_one, m, k + m})), "k + m");
+  EXPECT_EQ(simple(node(PrimOp::Select, {is_one, 1, k})), "select(n == 1, 1, k)");
+  EXPECT_EQ(simple(node(PrimOp::Select, {node(PrimOp::Equal, {n, 2}), 0, k})), "select(n == 2, 0, k)");
+  EXPECT_EQ(simple(node(PrimOp::Select, {node(PrimOp::Equal, {m, 1}), 0, k})), "select(m == 1, 0, k)");
+}
+
 TEST_F(SimplifyTest, WhatWouldOverflowStays) {
   const PrimExpr big = INT64_MAX;
   EXPECT_EQ(simple(node(PrimOp::Add, {big, 1})), "9223372036854775807 + 1");
