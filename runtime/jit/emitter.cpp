@@ -123,11 +123,12 @@ void Emitter::loop(const Loop& loop) {
     } else {
       xor_(eax, eax);
     }
+    if (loop.skips_first) add(rax, 1);
     mov(slot_address(loop.slot), rax);
   }
   // The index must stay below this.
   const int64_t slack = loop.whole_steps ? loop.step - 1 : 0;
-  const bool known = fixed && !loop.resumes && loop.extent > slack;
+  const bool known = fixed && !loop.resumes && loop.extent > slack + (loop.skips_first ? 1 : 0);
   if (!known) {
     end_to_rax();
     if (slack != 0) sub(rax, static_cast<uint32_t>(slack));
@@ -437,15 +438,7 @@ void Emitter::instruction(const Instr& instr) {
 
 void Emitter::row_slot(const Instr& instr) {
   const Loop& rows = *instr.rows;
-  if (instr.imm != 0) {
-    if (rows.ranged) {
-      mov(rax, ptr[frame_ + offsetof(Frame, begin)]);
-    } else {
-      xor_(eax, eax);
-    }
-  } else {
-    load_slot(rax, instr.index);
-    add(rax, 1);
+  const auto last_to_rdx = [&] {
     if (rows.ranged) {
       mov(rdx, ptr[frame_ + offsetof(Frame, end)]);
     } else if (rows.has_extent_slot) {
@@ -454,8 +447,30 @@ void Emitter::row_slot(const Instr& instr) {
       mov(rdx, rows.extent);
     }
     sub(rdx, 1);
-    cmp(rax, rdx);
-    cmovg(rax, rdx);
+  };
+  switch (static_cast<Row>(instr.imm)) {
+    case Row::First:
+      if (rows.ranged) {
+        mov(rax, ptr[frame_ + offsetof(Frame, begin)]);
+      } else {
+        xor_(eax, eax);
+      }
+      break;
+    case Row::Next:
+      load_slot(rax, instr.index);
+      add(rax, 1);
+      last_to_rdx();
+      cmp(rax, rdx);
+      cmovg(rax, rdx);
+      break;
+    case Row::Former:
+      load_slot(rax, instr.index);
+      sub(rax, 1);
+      break;
+    case Row::Last:
+      last_to_rdx();
+      mov(rax, rdx);
+      break;
   }
   mov(slot_address(instr.ref), rax);
 }

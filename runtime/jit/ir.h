@@ -97,7 +97,7 @@ enum class Op : uint8_t {
   Call,       // helper `ref` on a and b for the lanes of `mask`
   FaultIf,    // fault imm where a lane of a that takes part is true
   SetSlot,    // slot `ref` = lane 0 of a
-  RowSlot,    // slot `ref` = the row behind that of slot `index`, the last one where there is none; imm: the first row
+  RowSlot,    // slot `ref` = a row of `rows`; imm: which one, a Row; behind and in front of slot `index`
   OuterSlot,  // slot `ref` = the index of the loop around all code, that the call gives
   DimSlot,    // slot `ref` = dimension `index` of the call
   EvalSlot,   // slot `ref` = the expression `index`
@@ -106,6 +106,9 @@ enum class Op : uint8_t {
 
 // The numbers are those of the machine's predicates.
 enum class Compare : uint8_t { Equal = 0, Less = 1, LessEqual = 2, Unordered = 3, NotEqual = 4 };
+
+// The next one is the last one where there is none behind it.
+enum class Row : uint8_t { First, Next, Former, Last };
 
 enum class Fault : uint8_t { None, DivisionByZero, IndexOutOfRange, Overflow, Stopped };
 
@@ -155,6 +158,7 @@ struct Loop {
   bool whole_steps = false;  // ends before a step that would pass the end
   bool resumes = false;      // keeps the slot
   bool innermost = true;
+  bool skips_first = false;  // of plain loops
   uint32_t lanes = 1;
   Block body = {};
 };

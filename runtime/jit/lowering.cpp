@@ -16,6 +16,12 @@ using tir::NestStmt;
 using tir::NestStore;
 using tir::Place;
 
+namespace {
+
+constexpr size_t kSecondCache = size_t{1} << 21;
+
+}  // namespace
+
 Lowering::Lowering(const tir::Nest& nest, Function& function, Cpu cpu, uint8_t lanes,
                    const std::unordered_set<tir::BufferId>& stream)
     : nest_(nest),
@@ -95,6 +101,27 @@ void Lowering::body(std::span<const NestStmt> list) {
     unit_ = 0;
     if (jam_ > 1) b_.interleave(starts);
   }
+}
+
+// Where the loop is made of several that do not wait for each other, their instructions are mixed: all loads stand in
+// front, where stores to addresses that look the same to the machine do not hold them up.
+void Lowering::lane_body(const NestLoop& loop) {
+  const auto rows =
+      std::ranges::find_if(rolled_, [&](const RolledRows& each) { return &each.first == &loop || &each.all == &loop; });
+  if (rows == rolled_.end()) return body(loop.body);
+  std::vector<size_t> starts;
+  auto part = loop.body.begin();
+  const std::span<const size_t> sizes = rows->sizes;
+  for (const size_t size : &loop == &rows->all ? sizes : sizes.subspan(1)) {
+    const auto end = part + static_cast<std::ptrdiff_t>(size);
+    for (unit_ = 0; unit_ < jam_; ++unit_) {
+      starts.push_back(b_.block_size());
+      for (auto stmt = part; stmt != end; ++stmt) statement(std::get<NestStore>(stmt->node));
+    }
+    part = end;
+  }
+  unit_ = 0;
+  b_.interleave(starts);
 }
 
 void Lowering::statement(const NestLet& let) {
@@ -277,11 +304,14 @@ int64_t Lowering::run(const TiledCopy& copy, int64_t& extent) {
 }
 
 void Lowering::statement(const NestLoop& loop, bool ranged) {
+  statement(loop, lane_var_ ? std::nullopt : choose_lanes(loop, lanes_), ranged);
+}
+
+void Lowering::statement(const NestLoop& loop, const std::optional<LaneLoop>& how, bool ranged) {
   if (loop.extent.is_const(0)) return;
   const Assumptions outside = facts_;
   facts_.below(loop.var, loop.extent);
   const SymVar outer_var = std::exchange(inner_var_, loop.var);
-  const auto how = lane_var_ ? std::nullopt : choose_lanes(loop, lanes_);
   if (how) {
     lane_loop(loop, *how, ranged);
   } else {
@@ -293,14 +323,17 @@ void Lowering::statement(const NestLoop& loop, bool ranged) {
 
 bool Lowering::surely_runs(const PrimExpr& extent) const { return range_of(extent, facts_).least >= 1; }
 
+size_t Lowering::param_bytes() const {
+  size_t bytes = 0;
+  for (size_t id = 0; id < nest_.params; ++id) bytes += nest_.buffers[id].bytes;
+  return bytes;
+}
+
 // Where several loops work on one row, the first one would wait for the second cache: what it reads of the next row, at
 // the index of the last one. Not for more than that cache holds: there, lines in flight count.
 std::vector<Place> Lowering::next_row(const NestLoop& rows, const NestLoop& last) const {
-  constexpr size_t kSecondCache = size_t{1} << 21;
-  size_t bytes = 0;
-  for (size_t id = 0; id < nest_.params; ++id) bytes += nest_.buffers[id].bytes;
   std::vector<Place> result;
-  if (bytes > kSecondCache) return result;
+  if (param_bytes() > kSecondCache) return result;
   for (const NestStmt& stmt : rows.body) {
     const auto* loop = std::get_if<NestLoop>(&stmt.node);
     if (loop == nullptr || loop == &last || tir::has_inner_loop(loop->body)) continue;
@@ -399,6 +432,76 @@ size_t Lowering::statements_ahead(const NestLoop& loop) const {
   return fits ? count : 0;
 }
 
+Slot Lowering::row_slot(Row which, const Loop& rows, const SymVar& var, Slot index) {
+  const Slot slot = b_.new_slot(b_.level());
+  slots_[var.get()] = slot;
+  b_.fixed({.op = Op::RowSlot, .imm = static_cast<uint8_t>(which), .rows = &rows, .ref = slot, .index = index}, false);
+  return slot;
+}
+
+// The loops among the statements as one. nullopt where one of them is not run in lanes, or not as wide as the others.
+std::optional<LaneLoop> Lowering::lanes_of_all(const Statements& list) const {
+  std::optional<LaneLoop> result;
+  for (const NestStmt& stmt : list) {
+    const auto* loop = std::get_if<NestLoop>(&stmt.node);
+    if (loop == nullptr) continue;
+    auto how = choose_lanes(*loop, lanes_);
+    if (!how || (result && how->lanes != result->lanes)) return std::nullopt;
+    if (result) {
+      how->plan.folds.merge(result->plan.folds);
+      how->jam = std::min(how->jam, result->jam);
+    }
+    result = std::move(how);
+  }
+  return result;
+}
+
+// See RolledRows; where there are registers for it. The first row has none behind it, and the last loop of the last row
+// stands behind all. False: not such a loop, nothing is lowered.
+bool Lowering::rolled_loop(const NestLoop& loop, Loop code) {
+  constexpr uint8_t kManyRegisters = 16;
+  const size_t ahead = statements_ahead(loop);
+  // What comes from further away is read faster by a loop of its own.
+  const bool follows = is_shaped() || param_bytes() > kSecondCache;
+  auto rolled = lanes_ == kManyRegisters ? roll_rows(loop, ahead, follows) : std::nullopt;
+  const auto how = rolled ? lanes_of_all(loop.body) : std::nullopt;
+  if (!how) return false;
+  const RolledRows& rows = rolled_.emplace_back(std::move(*rolled));
+  facts_.below(rows.next, loop.extent);
+  facts_.below(rows.behind, loop.extent);
+  for (const NestStmt& stmt : rows.start) starts_[std::get<NestStore>(stmt.node).place.buffer] = &stmt;
+  const auto run = [&](const NestLoop& part) {
+    body(rows.before);
+    statement(part, how, false);
+    body(rows.between);
+    body(rows.follow);
+  };
+  const std::span<const NestStmt> all = loop.body;
+  const Loop& bounds = function_.loops.emplace_back(code);
+  const Slot first = row_slot(Row::First, bounds, loop.var);
+  const auto starts = std::exchange(starts_, {});
+  body(all.first(ahead));
+  starts_ = starts;
+  row_slot(Row::Next, bounds, rows.next, first);
+  run(rows.first);
+
+  code.skips_first = true;
+  code.slot = b_.new_slot(static_cast<uint16_t>(b_.level() + 1));
+  slots_[loop.var.get()] = code.slot;
+  Loop& opened = b_.open_loop(std::move(code));
+  enter(loop.body, true);
+  row_slot(Row::Former, bounds, rows.behind, opened.slot);
+  row_slot(Row::Next, bounds, rows.next, opened.slot);
+  run(rows.all);
+  leave();
+  b_.close_loop(opened);
+  starts_.clear();
+
+  row_slot(Row::Last, bounds, rows.behind);
+  statement(rows.last, false);
+  return true;
+}
+
 // Sums that the loop does not move are held in registers while it runs.
 void Lowering::plain_loop(const NestLoop& loop, bool ranged) {
   Loop code;
@@ -429,6 +532,8 @@ void Lowering::plain_loop(const NestLoop& loop, bool ranged) {
       if (uses == 2) promoted.emplace_back(store, *fold);
     }
   }
+  const bool has_rows = ranged || code.extent > 1;
+  if (has_rows && promoted.empty() && rolled_loop(loop, code)) return;
   for (const auto& [store, fold] : promoted) {
     Accumulator accumulator{{}, false};
     const NestExpr& self = *store->value->operands[fold.swapped ? 1 : 0];
@@ -447,24 +552,21 @@ void Lowering::plain_loop(const NestLoop& loop, bool ranged) {
       prefetches_[last] = next;
     }
   const std::span<const NestStmt> all = loop.body;
-  const size_t ahead = next.empty() && (ranged || code.extent > 1) ? statements_ahead(loop) : 0;
+  const size_t ahead = next.empty() && has_rows ? statements_ahead(loop) : 0;
   const Slot row = code.slot;
-  const auto run_ahead = [&](const Loop& rows, bool is_first) {
-    const Slot slot = b_.new_slot(b_.level());
-    slots_[loop.var.get()] = slot;
-    const uint8_t first_row = is_first ? 1 : 0;
-    b_.fixed({.op = Op::RowSlot, .imm = first_row, .rows = &rows, .ref = slot, .index = row}, false);
+  const auto run_ahead = [&](const Loop& rows, Row which) {
+    row_slot(which, rows, loop.var, row);
     body(all.first(ahead));
     slots_[loop.var.get()] = row;
   };
-  if (ahead != 0) run_ahead(function_.loops.emplace_back(code), true);
+  if (ahead != 0) run_ahead(function_.loops.emplace_back(code), Row::First);
   Loop& opened = b_.open_loop(std::move(code));
   enter(loop.body, !runs);
   if (ahead == 0) {
     body(all);
   } else {
     body(all.subspan(ahead, all.size() - ahead - 1));
-    run_ahead(opened, false);
+    run_ahead(opened, Row::Next);
     body(all.last(1));
   }
   leave();
@@ -537,7 +639,7 @@ void Lowering::lane_loop(const NestLoop& loop, const LaneLoop& how, bool ranged)
   if (has_whole) {
     Loop& opened = b_.open_loop(whole);
     enter(loop.body, may_not_run);
-    body(loop.body);
+    lane_body(loop);
     if (const auto found = prefetches_.find(&loop); found != prefetches_.end()) prefetch(found->second, false);
     prefetch(further_on(loop), true);
     leave();
@@ -552,7 +654,7 @@ void Lowering::lane_loop(const NestLoop& loop, const LaneLoop& how, bool ranged)
     jam_ = 1;
     Loop& opened = b_.open_loop(std::move(tail));
     enter(loop.body, may_not_run);
-    body(loop.body);
+    lane_body(loop);
     leave();
     b_.close_loop(opened);
   }
@@ -561,6 +663,8 @@ void Lowering::lane_loop(const NestLoop& loop, const LaneLoop& how, bool ranged)
   jam_ = 1;
   for (const auto& [store, fold] : folds) {
     Accumulator accumulator = accumulators_.extract(store->place.buffer).mapped();
+    if (const auto start = starts_.find(store->place.buffer); start != starts_.end())
+      statement(std::get<NestStore>(start->second->node));
     b_.set_lanes(how.lanes, false);
     finish_fold(*store, fold, accumulator);
   }

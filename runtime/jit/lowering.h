@@ -1,4 +1,5 @@
 #pragma once
+#include <deque>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -8,6 +9,7 @@
 #include "runtime/jit/builder.h"
 #include "runtime/jit/loop_choice.h"
 #include "runtime/jit/reorder_loops.h"
+#include "runtime/jit/roll_rows.h"
 #include "runtime/tir/nest.h"
 #include "runtime/tir/totality.h"
 
@@ -47,18 +49,24 @@ class Lowering {
 
   // Statements.
   void body(std::span<const tir::NestStmt> list);
+  void lane_body(const tir::NestLoop& loop);
   void statement(const tir::NestLoop& loop, bool ranged);
+  void statement(const tir::NestLoop& loop, const std::optional<LaneLoop>& how, bool ranged);
   void statement(const tir::NestLet& let);
   void statement(const tir::NestIf& branch);
   void statement(const tir::NestStore& store);
   void lane_loop(const tir::NestLoop& loop, const LaneLoop& how, bool ranged);
   void plain_loop(const tir::NestLoop& loop, bool ranged);
+  bool rolled_loop(const tir::NestLoop& loop, Loop code);
+  std::optional<LaneLoop> lanes_of_all(const std::vector<tir::NestStmt>& list) const;
+  Slot row_slot(Row which, const Loop& rows, const SymVar& var, Slot index = 0);
   size_t statements_ahead(const tir::NestLoop& loop) const;
   bool surely_runs(const PrimExpr& extent) const;
   void accumulate(Accumulator& accumulator, const tir::Fold& fold, DType dtype);
   void accumulate_extreme(Accumulator& accumulator, const tir::Fold& fold);
   Value across_lanes(std::vector<Value> parts, Width width, const std::function<Value(Value, Value)>& join);
   void finish_fold(const tir::NestStore& store, const tir::Fold& fold, Accumulator& accumulator);
+  size_t param_bytes() const;
   std::vector<tir::Place> next_row(const tir::NestLoop& rows, const tir::NestLoop& last) const;
   std::vector<tir::Place> further_on(const tir::NestLoop& loop) const;
   void prefetch(const std::vector<tir::Place>& places, bool to_second_cache);
@@ -112,6 +120,9 @@ class Lowering {
   std::unordered_map<tir::BufferId, Accumulator> accumulators_;
   std::vector<Around> around_;
   std::unordered_map<const tir::NestLoop*, std::vector<tir::Place>> prefetches_;
+  std::deque<RolledRows> rolled_;  // whose expressions linear_ knows
+  // The store in front of the fold to a buffer that the loop reads while it holds the fold in registers.
+  std::unordered_map<tir::BufferId, const tir::NestStmt*> starts_;
 
   SymVar inner_var_;  // of the innermost loop
   // Of the loop whose iterations are in lanes.

@@ -33,10 +33,6 @@ NestExprRef replaced(const NestExprRef& expr, const SymVar& var, const PrimExpr&
   return std::make_shared<const NestExpr>(std::move(made));
 }
 
-NestStore replaced(const NestStore& store, const SymVar& var, const PrimExpr& by) {
-  return {replaced(store.place, var, by), replaced(store.value, var, by)};
-}
-
 bool all_loads(const NestExpr& expr, const std::function<bool(const Place&)>& holds) {
   if (expr.op == ExprOp::Load && !holds(expr.place)) return false;
   return std::ranges::all_of(expr.operands, [&](const NestExprRef& part) { return all_loads(*part, holds); });
@@ -124,9 +120,9 @@ std::optional<std::vector<NestStmt>> interchanged(const NestLoop& loop, int thre
   const SymVar blocks = make_sym_var(loop.var->name);
   const bool whole = block == *extent;
   const auto at = [&](const SymVar& var) { return whole ? PrimExpr(var) : PrimExpr(blocks) * block + PrimExpr(var); };
-  NestLoop start{first, block, tir::LoopKind::Serial, {{replaced(*init, loop.var, at(first))}}, {}};
+  NestLoop start{first, block, tir::LoopKind::Serial, {{with_index(*init, loop.var, at(first))}}, {}};
   const NestStore added = together == 1 ? *sum : of_rows(*sum, *fold, over->var, together);
-  NestLoop row{second, block, tir::LoopKind::Serial, {{replaced(added, loop.var, at(second))}}, {}};
+  NestLoop row{second, block, tir::LoopKind::Serial, {{with_index(added, loop.var, at(second))}}, {}};
   NestLoop rows{
       over->var, count ? PrimExpr(*count / together) : over->extent, tir::LoopKind::Serial, {{std::move(row)}}, {}};
   std::vector<NestStmt> both;
@@ -189,7 +185,7 @@ std::optional<NestLoop> joined(const NestLoop& first, const NestLoop& second) {
     if (const auto* let = std::get_if<tir::NestLet>(&stmt.node)) {
       rest.push_back({tir::NestLet{let->var, replaced(let->value, second.var, first.var)}});
     } else {
-      rest.push_back({replaced(std::get<NestStore>(stmt.node), second.var, first.var)});
+      rest.push_back({with_index(std::get<NestStore>(stmt.node), second.var, first.var)});
     }
   }
   const Accesses before = accesses_of(first.body), after = accesses_of(rest);
@@ -239,7 +235,7 @@ NestStmt border(const std::vector<const NestLoop*>& loops, size_t depth, const N
   const NestLoop& loop = *loops[depth];
   const auto [begin, end] = range(loop);
   const SymVar var = make_sym_var(loop.var->name);
-  const NestStore moved = replaced(store, loop.var, PrimExpr(var) + begin);
+  const NestStore moved = with_index(store, loop.var, PrimExpr(var) + begin);
   return {NestLoop{var, end - begin, loop.kind, {border(loops, depth + 1, moved, range)}, {}}};
 }
 
@@ -267,6 +263,10 @@ std::optional<Copy> as_copy(const NestStmt& stmt) {
 }
 
 }  // namespace
+
+NestStore with_index(const NestStore& store, const SymVar& var, const PrimExpr& by) {
+  return {replaced(store.place, var, by), replaced(store.value, var, by)};
+}
 
 void interchange_sums(tir::Nest& nest, int threads) { interchange(nest.body, threads); }
 

@@ -6,6 +6,9 @@
 // Nests in an order that memory likes better. The meaning stays, but for the order of sums.
 namespace ingot::jit {
 
+// The store with `by` in place of `var`, in its value as well.
+tir::NestStore with_index(const tir::NestStore& store, const SymVar& var, const PrimExpr& by);
+
 // Sums over an axis that is not the innermost: instead of one result after the other, rows are added to a block of
 // results that stays in the first cache, so that memory is read in long pieces. Where that leaves one block, it is cut
 // for `threads`; the order of each sum does not depend on them.

@@ -199,6 +199,37 @@ TEST(CompiledFunc, RunsTheFirstLoopOfARowAhead) {
       }
 }
 
+// The loops of three rows in one, or those of two where memory is far; whole steps and tails, and rows that have no
+// neighbours.
+TEST(CompiledFunc, RunsTheLoopsOfNeighbouringRowsTogether) {
+  const std::string text =
+      "prim_func @f(X: Buffer[(n, m), float32], out Y: Buffer[(n, m), float32]) { for i in n parallel { "
+      "alloc S: Buffer[(), float32]; alloc T: Buffer[(m,), float32]; alloc R: Buffer[(), float32]; "
+      "alloc Q: Buffer[(), float32]; alloc L: Buffer[(), float32]; "
+      "S[] = -inff32; L[] = X[i, 0]; for k in m reduce { S[] = max(S[], X[i, k]); L[] = min(L[], X[i, k]); } "
+      "for j in m { T[j] = (X[i, j] - S[] + L[]) * exp(X[i, j] * 0f32); } R[] = 0f32; "
+      "for k in m reduce { R[] = min(R[], T[k]); } Q[] = 0.5f32 * R[]; for j in m { Y[i, j] = T[j] * Q[]; } } }";
+  const auto func = parse(text);
+  for (const Cpu cpu : machines())
+    for (const auto& [n, m] : std::vector<std::pair<int64_t, int64_t>>{
+             {1, 40}, {2, 16}, {3, 7}, {5, 37}, {40, 1000}, {41, 64}, {2, 150'000}, {301, 1000}}) {
+      const Dims dims = {{n, m}, {n, m}};
+      for (const int threads : {1, 2}) expect_same(text, dims, {.cpu = cpu, .threads = threads});
+      const auto compiled = CompiledFunc::compile(func, dims, {}, cpu, 1);
+      const auto shaped = ShapedFunc::compile(func, dims, std::vector<uint32_t>{1, 1}, cpu, 1);
+      ASSERT_TRUE(shaped);
+      const auto for_rows = shaped->at(dims, 1);
+      const Memory apart(func, dims, 0), shared(func, dims, 0), other(func, dims, 0);
+      auto scratch = scratch_of(compiled->scratch_bytes() + for_rows->scratch_bytes());
+      std::byte* const both[] = {shared.addresses()[0], shared.addresses()[0]};
+      ASSERT_FALSE(compiled->run(apart.addresses(), {}, aligned(scratch), nullptr, {}).failed);
+      ASSERT_FALSE(compiled->run(both, {}, aligned(scratch), nullptr, {}).failed);
+      ASSERT_FALSE(for_rows->run(other.addresses(), {}, aligned(scratch), nullptr, {}).failed);
+      EXPECT_EQ(std::memcmp(both[0], apart.addresses()[1], static_cast<size_t>(n * m) * sizeof(float)), 0);
+      EXPECT_TRUE(other.same(1, apart));
+    }
+}
+
 TEST(CompiledFunc, TransposesInTilesAndAtTheirBorders) {
   for (const Cpu cpu : machines())
     for (const auto& [n, m] : std::vector<std::pair<int64_t, int64_t>>{{16, 16}, {5, 7}, {33, 50}, {64, 48}, {17, 600}})
