@@ -173,6 +173,11 @@ std::optional<tir::VectorPlan> plan_of(const NestLoop& loop) {
 
 bool is_series(ExprOp op) { return (op >= ExprOp::Exp && op <= ExprOp::Sigmoid) || op == ExprOp::Gelu; }
 
+bool has_series(const NestExpr& expr) {
+  return is_series(expr.op) ||
+         std::ranges::any_of(expr.operands, [](const auto& operand) { return has_series(*operand); });
+}
+
 bool is_extreme(const tir::Fold& fold, DType dtype) {
   return (fold.op == ExprOp::Min || fold.op == ExprOp::Max) && is_float(dtype) && dtype_bytes(dtype) < 8;
 }

@@ -7,6 +7,7 @@ namespace ingot::jit {
 
 // Functions that cost a dozen instructions or more.
 bool is_series(tir::ExprOp op);
+bool has_series(const tir::NestExpr& expr);
 
 // The least or greatest of floats, of which lanes hold two values in registers: NaN is looked for apart.
 bool is_extreme(const tir::Fold& fold, DType dtype);

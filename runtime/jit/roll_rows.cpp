@@ -59,6 +59,10 @@ std::optional<RolledRows> roll_rows(const NestLoop& row, size_t ahead, bool foll
         !std::ranges::all_of(loop->body, is_store))
       return std::nullopt;
 
+  const bool computes = std::ranges::any_of(
+      middle.body, [](const NestStmt& stmt) { return has_series(*std::get<NestStore>(stmt.node).value); });
+  if (!computes) return std::nullopt;
+
   RolledRows result{make_sym_var("next"), make_sym_var("behind"), {}, {}, {}, {}, middle, middle, last, {}};
   const std::vector<NestStmt> start(list.begin(), at(ahead - 1));
   result.before.assign(at(ahead), middle_at);

@@ -48,11 +48,6 @@ int count_places(const std::vector<NestStmt>& body, BufferId buffer) {
   return count;
 }
 
-bool has_series(const NestExpr& expr) {
-  return is_series(expr.op) ||
-         std::ranges::any_of(expr.operands, [](const NestExprRef& operand) { return has_series(*operand); });
-}
-
 NestExprRef in_row(const NestExprRef& expr, BufferId temporary, const Place& place) {
   NestExpr made = *expr;
   if (made.op == ExprOp::Load && made.place.buffer == temporary) made.place = place;
