@@ -51,6 +51,14 @@ class Math {
   Value sigmoid(Value x) {
     x = b_.op(Op::FMin, W, f(20.0f), x);
     x = b_.op(Op::FMax, W, f(-104.0f), x);
+    if (wide_) {
+      // e^-x is 2^(n - past): 2^past / (2^past + 2^n) takes the power of a table as it is, without a product.
+      constexpr float kFactor = kPowerFactor * 0x1p-64f;
+      const Nearest n = nearest(x, -kLog2e, 128);
+      const Value past = fma(x, f(kLog2eLow), fma(x, f(kLog2e), n.value));
+      const Value p = fma(past, fma(past, f(0.240228661f * kFactor), f(0.693157343f * kFactor)), f(kFactor));
+      return b_.op(Op::FDiv, W, p, add(p, table_power(n)));
+    }
     const Nearest n = nearest(x, kLog2e);
     const Value e = shifted_power(n, past(x, n), false);
     return b_.op(Op::FDiv, W, e, add(e, f(kPowerFactor * 0x1p64f)));
@@ -133,8 +141,9 @@ class Math {
   struct Nearest {
     Value bits, value;
   };
-  Nearest nearest(Value x, float factor) {
-    const Value shift = f(wide_ ? 0x1.8p18f : 0x1.8p23f);
+  // `less`: a whole number that `bits` lack.
+  Nearest nearest(Value x, float factor, float less = 0) {
+    const Value shift = f((wide_ ? 0x1.8p18f : 0x1.8p23f) - less);
     const Value bits = fma(x, f(factor), shift);
     return {bits, sub(bits, shift)};
   }
@@ -152,10 +161,15 @@ class Math {
     return polynomial(past, {-0.00132647238f, 0.00967151287f, -0.0555073375f, 0.240222421f, -0.693146978f, 1.0f});
   }
 
+  // kPowerFactor * 2^(n + 64), with n as `bits` say, which must be a normal number
+  Value table_power(const Nearest& n) {
+    return b_.op(Op::IAdd, W, b_.lookup(kShiftedPowers, n.bits), b_.op(Op::Shl, W, n.bits, 0, 0, 18));
+  }
+
   // kPowerFactor * 2^(n - past + 64), which must be a normal number. `closely`: with an error of its last rounding.
   Value shifted_power(const Nearest& n, Value past, bool closely) {
     if (wide_) {
-      const Value power = b_.op(Op::IAdd, W, b_.lookup(kShiftedPowers, n.bits), b_.op(Op::Shl, W, n.bits, 0, 0, 18));
+      const Value power = table_power(n);
       if (!closely) return moved(power, past);
       return negated_fma(mul(power, past), polynomial(past, {0.0554950312f, -0.240228459f, 0.693147182f}), power);
     }
