@@ -102,10 +102,6 @@ bool is_better_apart(const Candidate& made, const PostOp& post_op) {
   return is_long && made.kernel.contract == Contract::matmul;
 }
 
-bool has_symbolic(std::span<const PrimExpr> dims) {
-  return std::ranges::any_of(dims, [](const PrimExpr& dim) { return !dim.as_const(); });
-}
-
 bool add_bias(Candidate& made, const Expr& bias) {
   if (made.has_bias || !made.kernel.post_ops.empty()) return false;
   made.inputs.push_back(bias);
@@ -142,8 +138,6 @@ bool extend(Candidate& made, const Call& call, const Op& op, size_t place) {
     if (const Expr bias = channel_vector(other, dims); bias != nullptr && add_bias(made, bias)) return true;
   const bool whole = same_dims(other_dims, dims);
   if (is_matmul && !whole && broadcasts_to(other_dims, dims) && add_bias(made, other)) return true;
-  // Preparing it would double the cost of each new length; generated code takes as long to run (docs/adr/0015).
-  if (is_matmul && whole && has_symbolic(dims)) return false;
   if (other_dims.size() != dims.size() || !broadcasts_to(other_dims, dims)) return false;
   made.kernel.post_ops.push_back({PostOpKind::Add});
   made.inputs.push_back(other);
