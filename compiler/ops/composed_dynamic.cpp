@@ -148,7 +148,18 @@ Meaning define_dynamic_expand_dims(const CallSite& call) {
 Meaning define_dynamic_one_hot(const CallSite& call) {
   const Numbers depth = numbers_at(call, 3);
   if (!depth.known || depth.count != 1)
-    call.fail(ErrorCode::Unsupported, "{} must be a number known at compile time", call.name_of(3));
+    call.fail(ErrorCode::Unsupported, "{} must be a number or a prim; bind it with match_cast", call.name_of(3));
+  if (!depth.known->front().as_const()) {
+    const auto indices = operand(call, 0), on = operand(call, 1);
+    const int64_t axis = normalize_axis(call, call.integer("axis"), indices.rank() + 1);
+    Dims dims(indices.rank() + 1, PrimExpr(1));
+    dims[static_cast<size_t>(axis)] = depth.known->front();
+    const Expr places = make_call("arange", {make_prim(depth.known->front())}, {{"dtype", indices.dtype()}});
+    const Expr hit = make_call("equal", {make_call("expand_dims", {call.arg(0)}, {{"axis", axis}}),
+                                         make_call("reshape", {places, make_shape(dims)}, {{"allowzero", true}})});
+    const DType dtype = dtype_of(call, "dtype") == DType::None ? on.dtype() : dtype_of(call, "dtype");
+    return make_call("where", {hit, cast_to(call.arg(1), dtype), cast_to(call.arg(2), dtype)});
+  }
   Attrs attrs = call.attrs();
   attrs["depth"] = depth.constants(call, "depth")[0];
   return make_call("one_hot", {call.arg(0), call.arg(1), call.arg(2)}, std::move(attrs));
