@@ -461,8 +461,9 @@ std::optional<LaneLoop> Lowering::lanes_of_all(const Statements& list) const {
 bool Lowering::rolled_loop(const NestLoop& loop, Loop code) {
   constexpr uint8_t kManyRegisters = 16;
   const size_t ahead = statements_ahead(loop);
-  // What comes from further away is read faster by a loop of its own.
-  const bool follows = is_shaped() || param_bytes() > kSecondCache;
+  // What comes from memory is read faster by a loop of its own.
+  constexpr size_t kNear = size_t{1} << 23;
+  const bool follows = is_shaped() || param_bytes() > kNear;
   auto rolled = lanes_ == kManyRegisters ? roll_rows(loop, ahead, follows) : std::nullopt;
   const auto how = rolled ? lanes_of_all(loop.body) : std::nullopt;
   if (!how) return false;
