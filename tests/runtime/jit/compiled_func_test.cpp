@@ -211,8 +211,8 @@ TEST(CompiledFunc, RunsTheLoopsOfNeighbouringRowsTogether) {
       "for k in m reduce { R[] = min(R[], T[k]); } Q[] = 0.5f32 * R[]; for j in m { Y[i, j] = T[j] * Q[]; } } }";
   const auto func = parse(text);
   for (const Cpu cpu : machines())
-    for (const auto& [n, m] : std::vector<std::pair<int64_t, int64_t>>{
-             {1, 40}, {2, 16}, {3, 7}, {5, 37}, {40, 1000}, {41, 64}, {2, 150'000}, {301, 1000}}) {
+    for (const auto& [n, m] :
+         std::vector<std::pair<int64_t, int64_t>>{{1, 40}, {2, 16}, {3, 7}, {5, 37}, {40, 1000}, {41, 64}, {2, 3000}}) {
       const Dims dims = {{n, m}, {n, m}};
       for (const int threads : {1, 2}) expect_same(text, dims, {.cpu = cpu, .threads = threads});
       const auto compiled = CompiledFunc::compile(func, dims, {}, cpu, 1);
@@ -255,7 +255,7 @@ TEST(CompiledFunc, ThreadsShareTheColumnsOfASum) {
       "prim_func @f(A: Buffer[(m, n), float32], B: Buffer[(n,), float32]) { for i in n parallel { B[i] = 0f32; "
       "for k in m reduce { B[i] = B[i] + A[k, i] * 0.1f32; } } }");
   for (const auto& [n, parts] : std::vector<std::pair<int64_t, int64_t>>{{4096, 2}, {8192, 2}, {720, 3}, {1000, 0}}) {
-    const Dims dims = {{600, n}, {n}};
+    const Dims dims = {{200, n}, {n}};
     tir::Nest nest = tir::make_nest(func, dims, {});
     interchange_sums(nest, 2);
     const auto& loop = std::get<tir::NestLoop>(nest.body[0].node);
@@ -372,11 +372,11 @@ TEST(CompiledFunc, IsPolledWithinLongIterations) {
 
 // More than the last cache holds, with tails.
 TEST(CompiledFunc, SumsOfWhatOnlyMemoryHolds) {
-  for (const Cpu cpu : machines())
-    expect_same(
-        "prim_func @f(A: Buffer[(8200, 1027), int32], B: Buffer[(8200,), int32]) { for i in 8200 parallel { "
-        "B[i] = 0i32; for k in 1027 reduce { B[i] = B[i] + A[i, k]; } } }",
-        {{8200, 1027}, {8200}}, {.cpu = cpu, .threads = 2});
+  if (machines().empty()) GTEST_SKIP() << "no generated code on this machine";
+  expect_same(
+      "prim_func @f(A: Buffer[(8200, 1027), int32], B: Buffer[(8200,), int32]) { for i in 8200 parallel { "
+      "B[i] = 0i32; for k in 1027 reduce { B[i] = B[i] + A[i, k]; } } }",
+      {{8200, 1027}, {8200}}, {.cpu = machines().back(), .threads = 2});
 }
 
 TEST(CompiledFunc, NothingIsCompiledForOtherMachines) {
