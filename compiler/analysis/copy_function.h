@@ -14,8 +14,8 @@ namespace ingot::analysis {
 // belongs to. Nothing inferred is copied.
 struct Origin {
   const ir::Var* var = nullptr;
-  uint32_t copy = 0;  // 0: the program itself
-  auto operator<=>(const Origin&) const = default;
+  uint32_t copy = 0;                                // 0: the program itself
+  auto operator<=>(const Origin&) const = default;  // NOLINT(modernize-use-nullptr): takes the 0 of <=> for a pointer
 };
 ir::FunctionRef copy_function(const ir::Function& function,
                               const std::function<StructInfo(const StructInfo&)>& map_info,

@@ -58,9 +58,10 @@ Ref<PackedFuncObject> ingot_function(std::string_view name, const std::function<
       if (args[0].kind != Kind::Tensor || source.kind() != Kind::Tensor)
         fail(ErrorCode::TypeError, "ingot.write: an argument is no tensor");
       auto& to = *static_cast<TensorObject*>(args[0].object);
-      for (const TensorObject* t = &to; t != nullptr; t = t->base.get())
-        if (t->read_only)
-          fail(ErrorCode::InvalidArgument, "ingot.write writes argument 0, which nobody may write; pass it a copy");
+      const TensorObject* owner = &to;
+      while (!owner->read_only && owner->base) owner = owner->base.get();
+      if (owner->read_only)
+        fail(ErrorCode::InvalidArgument, "ingot.write writes argument 0, which nobody may write; pass it a copy");
       const auto& from = *source.get<TensorObject>();
       if (to.dtype != from.dtype || to.dtype == DType::String)
         fail(ErrorCode::TypeError, "ingot.write: {} elements are to become {}", dtype_name(from.dtype),
