@@ -2,9 +2,11 @@
 #include <cmath>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
+#include "runtime/base/cpu.h"
 #include "runtime/kernels/kernel.h"
 #include "runtime/tensor/tensor.h"
 #include "tests/compiler/compiled_text.h"
@@ -30,20 +32,22 @@ std::vector<float> elements_of(const Value& value) {
   return {tensor->elements<float>(), tensor->elements<float>() + tensor->bytes / sizeof(float)};
 }
 
-// Bytes of executable memory that is no file: ours is not writable, unlike that of oneDNN.
-size_t code_bytes() {
+// Bytes of memory with these rights that is no file: our code has r-xp, oneDNN's rwxp.
+size_t bytes_with(std::string_view wanted) {
   std::ifstream maps("/proc/self/maps");
   size_t total = 0;
   for (std::string line; std::getline(maps, line);) {
     std::istringstream words(line);
     std::string range, rights, offset, device, file, path;
     words >> range >> rights >> offset >> device >> file >> path;
-    if (!rights.starts_with("r-x") || !path.empty()) continue;
+    if (rights != wanted || !path.empty()) continue;
     const size_t dash = range.find('-');
     total += std::stoull(range.substr(dash + 1), nullptr, 16) - std::stoull(range.substr(0, dash), nullptr, 16);
   }
   return total;
 }
+
+size_t code_bytes() { return bytes_with("r-xp"); }
 
 void expect_close(const std::vector<float>& a, const std::vector<float>& b) {
   ASSERT_EQ(a.size(), b.size());
@@ -72,6 +76,20 @@ TEST(Shapes, NewOnesShareTheCode) {
   const size_t before = code_bytes();
   for (int64_t n = 1; n <= 40; ++n) expect_close(run(*session, n), run(*slow, n));
   EXPECT_LE(code_bytes(), before + (size_t{64} << 10));
+}
+
+// Kernels for all shapes, kernels for one, and tiles of matrix products.
+TEST(Shapes, NoPageIsWritableAndExecutable) {
+  if (detect_cpu() < Cpu::Avx2) GTEST_SKIP() << "no generated code on this machine";
+  const size_t code = code_bytes(), both = bytes_with("rwxp");
+  const auto executable = loaded_program(parsed_text(
+      "def @main(%x: Tensor[(n, 32), float32], %w: Tensor[(32, 32), float32]) { transpose(softmax(matmul(%x, %w))) }"));
+  const auto session = vm::Session::create(executable);
+  for (const int64_t n : {3, 20, 70}) {
+    session->run("main", std::vector<Value>{tensor_of({n, 32}), tensor_of({32, 32})});
+    EXPECT_GT(code_bytes(), code);
+    EXPECT_LE(bytes_with("rwxp"), both);
+  }
 }
 
 // Far more shapes than plans are kept, of functions whose code needs the dimensions.
