@@ -60,9 +60,12 @@ std::vector<Cpu> machines() {
 
 class VectorMath : public testing::TestWithParam<ExactFunction> {};
 
-// Do the two references agree? Both are right to a few units of a double's last place.
+// Do the two references agree? Both are right to a few units of a double's last place, but for SLEEF's sinh and cosh,
+// which are infinite a little early: as floats these are so from 89 on.
 void expect_near(double lanes, double libm, float x) {
   if (lanes == libm || (std::isnan(lanes) && std::isnan(libm))) return;
+  const auto as_float = static_cast<float>(libm);
+  if (std::isinf(as_float) && static_cast<float>(lanes) == as_float) return;
   const double size = std::max(std::fabs(libm), 0x1p-300);
   ASSERT_LE(std::fabs(lanes - libm), size * 0x1p-40) << lanes << " and " << libm << " of " << x;
 }
