@@ -33,6 +33,20 @@ bool takes_dtype(const ir::Op& op) {
                              [](std::string_view line) { return bare_attribute(line).ends_with("dtype"); });
 }
 
+// What a PrimFunc's scalars are, written as a prim value or a tuple of them: a shape.
+ir::Expr as_scalars(const ir::Expr& e) {
+  std::vector<PrimExpr> values;
+  const auto add = [&](const ir::Expr& field) {
+    const auto* prim = ir::as<ir::PrimValue>(field);
+    const auto* value = prim == nullptr ? nullptr : std::get_if<PrimExpr>(&prim->value);
+    if (value != nullptr) values.push_back(*value);
+    return value != nullptr;
+  };
+  const auto* tuple = ir::as<ir::Tuple>(e);
+  const bool scalars = tuple == nullptr ? add(e) : std::ranges::all_of(tuple->fields, add);
+  return scalars ? std::make_shared<ir::Shape>(std::move(values), e->span) : e;
+}
+
 // A literal as the attribute that it stands for: nullopt where it is no literal.
 std::optional<ir::AttrValue> as_attribute(const ir::Expr& e) {
   if (const auto* text = ir::as<ir::String>(e)) return text->value;
@@ -185,8 +199,16 @@ void Parser::named_argument(const ir::Op* op, Arguments& into) {
   take();
   if (op == nullptr)
     fail_at(span_of(name), fmt::format("only operators have named arguments, this call names {}", name.text));
+  if (name.text == "out_sinfo" || name.text == "sinfo_args") {
+    const bool list = accept("[");
+    do into.infos.push_back(type());
+    while (list && accept(",") && !at("]"));
+    if (list) expect("]", "after the StructInfo of the results");
+    return;
+  }
+  const std::string_view param = name.text == "tir_vars" ? "vars" : std::string_view(name.text);
   for (size_t i = 0; i < op->params.size(); ++i) {
-    if (bare_param(op->params[i]) != name.text) continue;
+    if (bare_param(op->params[i]) != param) continue;
     if (number_attribute(*op, name.text, into)) return;
     if (into.positional.size() != i)
       fail_at(span_of(name), fmt::format("{}: argument {} comes at position {}, belongs at {}", op->name, name.text,
@@ -282,6 +304,8 @@ ir::Expr Parser::call(Expr callee, std::vector<StructInfo> type_args, size_t fir
     if (const auto* name = ir::as<ir::String>(args.positional.front()))
       args.positional.front() =
           std::make_shared<ir::ExternFunc>(name->value, std::vector<StructInfo>{}, std::vector<uint32_t>{}, name->span);
+  if (op != nullptr && args.positional.size() == 3 && op->op->params.size() == 3 && op->op->params[2] == "vars?")
+    args.positional[2] = as_scalars(args.positional[2]);
   if (!args.infos.empty() && op == nullptr)
     fail_at(span_from(first), "only operators take StructInfo as arguments",
             "the result of a PackedFunc is stated as extern(\"name\", Tensor[...])");

@@ -260,7 +260,12 @@ class Wrapper {
     }
     const Definition definition = *found;
     const tir::PrimFunc& func = *definition.prim_func;
-    const auto* tuple = as<Tuple>(call.args[1]);
+    const auto news = static_cast<uint32_t>(std::ranges::count(indices_of(call), -1));
+    const bool takes_one = func.params == news + 1 || func.params == func.outputs + 1;
+    const Expr given = takes_one && as<Tuple>(call.args[1]) == nullptr
+                           ? std::make_shared<Tuple>(std::vector<Expr>{call.args[1]}, here_)
+                           : call.args[1];
+    const auto* tuple = as<Tuple>(given);
     if (tuple == nullptr) {
       wrong(ErrorCode::TypeError, "the arguments must be written as a tuple; one as (%x,)");
       return whole;
@@ -277,7 +282,6 @@ class Wrapper {
         wrong(ErrorCode::IndexOutOfRange, "inplace index {} of {} arguments", index, count);
         return whole;
       }
-    const auto news = static_cast<uint32_t>(std::ranges::count(indices, -1));
     const uint32_t inputs = func.params - func.outputs;
     const bool all_behind = count == inputs;
     if (!all_behind && count + news != func.params) {
