@@ -126,6 +126,7 @@ Expr Inference::variable(const Expr& e, const StructInfo& expected) {
 Expr Inference::condition(const Expr& e) {
   Expr value = leaf(e);
   if (mentions_unknown(value->info)) return value;
+  if (value->info->kind == InfoKind::Prim && value->info->dtype == DType::Bool) return value;
   const StructInfo wanted = tensor_info(DType::Bool, std::vector<PrimExpr>{});
   if (holes_.is_hole(value->info)) {
     relate(value->info, wanted, context_.here, "the condition of an if");

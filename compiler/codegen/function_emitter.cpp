@@ -222,7 +222,13 @@ bool FunctionEmitter::tail_binding(const Binding& binding) {
 
 void FunctionEmitter::branch(const If& e, std::optional<Register> dest, bool tail) {
   const auto compared = std::exchange(condition_, std::nullopt);
-  const Register condition = compared ? Register{0} : read(e.condition);
+  Register condition = compared ? Register{0} : read(e.condition);
+  if (!compared && e.condition->info->kind == InfoKind::Prim) {
+    const Register scalar = registers_.take();
+    code_.emit(Opcode::PrimToScalar, scalar, condition);
+    temporaries_.push_back({scalar, Hold::Plain});
+    condition = scalar;
+  }
   release_temporaries();
   for (const Var* var : std::unordered_set<const Var*>(dying_))
     if (places_.contains(var)) kill(var);

@@ -214,7 +214,8 @@ class Evaluator {
       case ExprKind::If: {
         const auto& branch = *as<If>(e);
         const Value condition = value(branch.condition, env);
-        if (condition.kind() != Kind::Scalar || condition.slot().dtype != DType::Bool)
+        const bool is_one = condition.kind() == Kind::Scalar || condition.kind() == Kind::Prim;
+        if (!is_one || condition.slot().dtype != DType::Bool)
           fail(ErrorCode::TypeError, "the condition of an if is {}, expected Tensor[(), bool]",
                to_text(info_of(condition)));
         return value(condition.slot().as<uint8_t>() != 0 ? branch.then_branch : branch.else_branch, env, tail);
@@ -246,12 +247,10 @@ class Evaluator {
   // An operator's argument may hold a -1 of the program, which is the operator's to understand.
   Value shape(const Shape& e, const Environment& env, bool of_operator) {
     std::vector<int64_t> dims;
-    for (const auto& dim : e.dims) {
-      dims.push_back(dim_value(dim, env.dims));
-      if (dims.back() < 0 && !(of_operator && dim.as_const()))
-        fail(ErrorCode::ShapeMismatch, "dimension {} of a shape is negative: {} = {}", dims.size() - 1, to_text(dim),
-             dims.back());
-    }
+    for (const auto& dim : e.dims) dims.push_back(dim_value(dim, env.dims));
+    for (size_t i = 0; i < dims.size(); ++i)
+      if (dims[i] < 0 && !(of_operator && e.dims[i].as_const()))
+        fail(ErrorCode::ShapeMismatch, "dimension {} of a shape is negative: {} = {}", i, to_text(e.dims[i]), dims[i]);
     return Value(make_shape(nullptr, dims));
   }
 

@@ -78,8 +78,10 @@ DType CallSite::dtype(size_t i) const {
 
 std::span<const PrimExpr> CallSite::shape(size_t i) const {
   if (i >= infos_.size()) fail(ErrorCode::ArityMismatch, "argument {} is missing", i);
-  if (const auto* shape = as<Shape>(args_[i])) return shape->dims;
   const StructInfo& info = infos_[i];
+  // The evaluator knows the numbers where the argument as written has variables.
+  if (info != nullptr && info->kind == InfoKind::Shape && info->dims) return *info->dims;
+  if (const auto* shape = as<Shape>(args_[i])) return shape->dims;
   if (info == nullptr || info->kind != InfoKind::Shape)
     fail(ErrorCode::TypeError, "{} must be a shape, is {}", name_of(i), to_text(info));
   if (!info->dims)

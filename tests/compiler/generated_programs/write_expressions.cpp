@@ -66,10 +66,13 @@ Piece Writer::leaf(const Type& type) {
 Piece Writer::tuple(const Type& type) {
   if (at_bottom()) return leaf(type);
   Piece piece;
-  switch (choices_.pick(10)) {
+  switch (choices_.pick(11)) {
     case 0:
     case 1:
       return leaf(type);
+    case 10:
+      piece = forgotten(type);
+      break;
     case 8:
       piece = match_cast(type);
       break;
@@ -100,9 +103,12 @@ Piece Writer::tuple(const Type& type) {
 Piece Writer::function(const Type& type) {
   if (at_bottom()) return leaf(type);
   Piece piece;
-  switch (choices_.pick(7)) {
+  switch (choices_.pick(8)) {
     case 0:
       return leaf(type);
+    case 7:
+      piece = forgotten(type);
+      break;
     case 1:
       piece = branch(type);
       break;
@@ -133,7 +139,7 @@ std::string Writer::condition() { return operand(tensor_type(DType::Bool)).text;
 Piece Writer::branch(const Type& type) {
   if (scope_.dataflow) return {};
   return {nested([&] {
-            const std::string test = condition();
+            const std::string test = choices_.chance(10) ? prim_condition() : condition();
             const std::string yes = block(type);
             return fmt::format("(if ({}) {} else {})", test, yes, block(type));
           }),
@@ -264,17 +270,6 @@ Piece Writer::match_cast(const Type& type) {
     if (choices_.chance(15)) dim = pick_dim();
   return {nested([&] {
             return fmt::format("match_cast(extern(\"ingot.identity\")({}), {})", expression(given), type.text());
-          }),
-          operand_bounds(type.dtype)};
-}
-
-Piece Writer::polymorphic(const Type& type) {
-  const bool chooses = !scope_.dataflow && choices_.chance(50);
-  const Type other = chooses ? type : pick_type(1);
-  return {nested([&] {
-            const std::string test = chooses ? condition() + ", " : "";
-            const std::string first = expression(type);
-            return fmt::format("{}({}{}, {})", chooses ? "@choose" : "@first", test, first, expression(other));
           }),
           operand_bounds(type.dtype)};
 }

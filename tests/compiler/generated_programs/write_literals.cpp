@@ -35,6 +35,8 @@ std::string Writer::literal(DType dtype) {
   return fmt::format("(-{0}{1} - 1{1})", most, suffix(dtype));
 }
 
+std::string Writer::literal_zero(DType dtype) { return fmt::format("0{}", dtype_info(dtype).brief); }
+
 std::string Writer::tensor_literal(const Type& type) {
   if (type.dims.empty()) return literal(type.dtype);
   bool known = true;

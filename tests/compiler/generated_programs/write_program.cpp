@@ -9,12 +9,12 @@ namespace {
 
 const std::array<std::string, 4> kNumbers = {"2", "3", "1", "4"};
 
-constexpr std::string_view kTwice =
-    "prim_func @twice(A: Buffer[(k,), float32], B: Buffer[(k,), float32]) {\n"
-    "for i in k { B[i] = A[i] * 2f32; }\n}\n";
-
 constexpr std::string_view kFirst = "def @first(%a, %b) { %a }\n";
 constexpr std::string_view kChoose = "def @choose(%c, %a, %b) { if (%c) { %a } else { %b } }\n";
+constexpr std::string_view kForget = "def @forget(%a: Object) -> Object { %a }\n";
+constexpr std::string_view kSame = "def @same<s: Shape, t: BaseType>(%a: Tensor[s, t]) { %a }\n";
+constexpr std::string_view kSwap = "def @swap[A, B](%t: (A, B)) -> (B, A) { (%t.1, %t.0) }\n";
+constexpr std::string_view kApply = "def @apply(%f, %a) { %f(%a) }\n";
 
 }  // namespace
 
@@ -149,8 +149,14 @@ Program Writer::program(const Recipe& recipe) {
   }
   choices_ = recipe.empty() ? Choices({}) : Choices(recipe[0]);
   define_main();
-  for (const auto& [name, text] : {std::pair{"@twice", kTwice}, {"@first", kFirst}, {"@choose", kChoose}})
+  for (const auto& [name, text] : {std::pair{"@first(", kFirst},
+                                   {"@choose(", kChoose},
+                                   {"@forget(", kForget},
+                                   {"@same(", kSame},
+                                   {"@swap(", kSwap},
+                                   {"@apply(", kApply}})
     if (definitions_.find(name) != std::string::npos) definitions_.insert(0, text);
+  definitions_.insert(0, prim_funcs_);
   return {std::move(definitions_), std::move(inputs_)};
 }
 

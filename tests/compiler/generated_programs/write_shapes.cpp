@@ -157,10 +157,4 @@ Piece Writer::chosen(const Type& type) {
   return {fmt::format("take({}, {}, axis={})", x.text, index, axis), x.bounds};
 }
 
-Piece Writer::called_tir(const Type& type) {
-  if (type.dims.size() != 1 || type.dtype != DType::Float32) return {};
-  const Piece x = operand(type);
-  return {fmt::format("call_tir(@twice, ({},), {})", x.text, type.text()), {x.bounds.most * 2, x.bounds.fraction}};
-}
-
 }  // namespace ingot::generated

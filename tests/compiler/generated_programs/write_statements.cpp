@@ -36,7 +36,7 @@ std::string Writer::body(const std::vector<std::string>& symbols, Type& result) 
 }
 
 void Writer::statement(std::string& text) {
-  switch (choices_.pick(scope_.dataflow ? 4 : 10)) {
+  switch (choices_.pick(scope_.dataflow ? 4 : 12)) {
     default:
       return let_statement(text);
     case 3:
@@ -50,6 +50,10 @@ void Writer::statement(std::string& text) {
       return recursive_closure(text);
     case 8:
       return log_statement(text);
+    case 10:
+      return symbolic_closure(text);
+    case 11:
+      return written_tensor(text);
   }
 }
 
@@ -69,7 +73,7 @@ void Writer::let_statement(std::string& text) {
 }
 
 void Writer::graph_binding(std::string& text) {
-  const Type type = pick_tensor_type();
+  const Type type = choices_.chance(75) ? pick_tensor_type() : pick_type();
   const std::string value = expression(type);
   const std::string name = fmt::format("%{}", names_++);
   text += fmt::format("{} = {};\n", name, value);

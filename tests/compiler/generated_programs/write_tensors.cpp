@@ -40,7 +40,7 @@ Piece Writer::operand(const Type& type) { return fit(tensor(type), type); }
 Piece Writer::tensor(const Type& type) {
   if (at_bottom()) return leaf(type);
   Piece piece;
-  switch (choices_.pick(23)) {
+  switch (choices_.pick(26)) {
     case 0:
     case 1:
     case 2:
@@ -84,6 +84,15 @@ Piece Writer::tensor(const Type& type) {
       break;
     case 16:
       piece = layer(type);
+      break;
+    case 23:
+      piece = forgotten(type);
+      break;
+    case 24:
+      piece = called_tir(type);
+      break;
+    case 25:
+      piece = dims_as_tensor(type);
       break;
     default:
       break;

@@ -84,8 +84,6 @@ class Writer {
   Piece projection(const Type& type);
   Piece logged(const Type& type);
   Piece match_cast(const Type& type);
-  // By way of a function without annotations.
-  Piece polymorphic(const Type& type);
 
   // write_tensors.cpp
   Piece tensor(const Type& type);
@@ -107,10 +105,29 @@ class Writer {
   // What library kernels fuse: a product, a bias, an activation.
   Piece layer(const Type& type);
   Piece chosen(const Type& type);
+
+  // write_forms.cpp
+  // By way of an Object or an if whose other branch is something else, and a cast that sometimes fails.
+  Piece forgotten(const Type& type);
+  // By way of a function without annotations, or with type parameters.
+  Piece polymorphic(const Type& type);
+  // Empty where it is none of int64 and rank 1.
+  Piece dims_as_tensor(const Type& type);
+  std::string dim_expression();
+  std::string prim_condition();
+  // By a prim_func of one dtype and rank; empty where there is none.
   Piece called_tir(const Type& type);
+  // The name of one. `params`: A, B, ... of the result's dimensions, R with one more, T with the first two exchanged, s
+  // a scalar. In `store` $i are the indices, $t the exchanged ones, $d is the dtype and $0 a zero.
+  std::string prim_func(const std::string& stem, const Type& type, std::string_view params, std::string_view store);
+  // A tensor that a prim_func writes, sometimes with a tuple that holds it too.
+  void written_tensor(std::string& text);
+  // With a shape variable of its own.
+  void symbolic_closure(std::string& text);
 
   // write_literals.cpp
   std::string literal(DType dtype);
+  std::string literal_zero(DType dtype);
   std::string tensor_literal(const Type& type);
 
   // write_types.cpp
@@ -132,6 +149,7 @@ class Writer {
   Choices choices_{{}};
   Scope scope_;
   std::string definitions_;
+  std::string prim_funcs_;
   size_t depth_ = 0;
   size_t names_ = 0;
   std::vector<std::string> inputs_;
