@@ -237,10 +237,13 @@ bool Inference::check_relations(const Call& e, const Function& f, const std::vec
       for (const Expr& b : args)
         if (&a < &b && is_known(b->info) &&
             (relation == "Broadcast" ? !may_broadcast(a->info, b->info)
-                                     : is_compatible(a->info, b->info) == Compatibility::Incompatible))
+                                     : is_compatible(a->info, b->info) == Compatibility::Incompatible)) {
+          const bool dtypes_differ =
+              a->info->dtype != DType::None && b->info->dtype != DType::None && a->info->dtype != b->info->dtype;
           diagnostics_->error(
-              ErrorCode::ShapeMismatch, place(e.span),
+              dtypes_differ && relation == "Identity" ? ErrorCode::TypeError : ErrorCode::ShapeMismatch, place(e.span),
               fmt::format("{} does not hold between {} and {}", relation, to_text(a->info), to_text(b->info)));
+        }
     }
   }
   return diagnostics_->all().size() == before;
