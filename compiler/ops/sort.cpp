@@ -1,6 +1,8 @@
 #include "compiler/ops/composed.h"
 #include "compiler/ops/functions.h"
 #include "compiler/ops/op_func.h"
+#include "compiler/ops/reduce.h"
+#include "runtime/symbolic/simplify.h"
 
 // Operators that order elements or look for them.
 namespace ingot::ops {
@@ -16,7 +18,7 @@ struct Ordered {
 };
 Ordered ordered(const CallSite& call, const Operand& x, const PrimExpr& count, bool descending) {
   require_numeric(call, x);
-  const int64_t axis = call.axis("axis", x.rank());
+  const int64_t axis = normalize_axis(call, call.integers("axis").at(0), x.rank());
   Dims dims = x.dims();
   dims[static_cast<size_t>(axis)] = count;
   const Expr k = make_call("shape_to_tensor", {make_shape({count})});
@@ -100,17 +102,43 @@ Meaning define_topk(const CallSite& call) {
   return wanted_of(call, ordered(call, x, k < 1 ? most : PrimExpr(k), is_descending(call)));
 }
 
+// Along one axis the middle element, the lower one of two, and its place; of several axes, or of all, the element
+// alone.
 Meaning define_median(const CallSite& call) {
   const auto x = operand(call, 0);
-  const auto count = extent(call, x).as_const();
-  if (!count || *count < 1)
-    call.fail(ErrorCode::Unsupported, "the axis of {} must have a known number of elements, it has {}", x.name,
-              to_text(extent(call, x)));
-  const int64_t axis = call.axis("axis", x.rank());
-  const Expr sorted = ordered(call, x, extent(call, x), false).values;
-  const Expr middle =
-      make_call("take", {sorted, scalar(DType::Int64, static_cast<double>((*count - 1) / 2))}, {{"axis", axis}});
-  return call.flag("keepdims") ? make_call("expand_dims", {middle}, {{"axis", axis}}) : middle;
+  Reduction how;
+  how.along.assign(x.rank(), false);
+  for (const int64_t axis : axes(call, "axis", x.rank())) how.along[static_cast<size_t>(axis)] = true;
+  how.keepdims = call.flag("keepdims");
+  const bool one = call.has_attr("axis") && call.integers("axis").size() == 1;
+  if (!one) {
+    std::vector<int64_t> order;
+    Dims dims;
+    for (const bool reduces : {false, true})
+      for (size_t d = 0; d < x.rank(); ++d) {
+        if (how.along[d] != reduces) continue;
+        order.push_back(static_cast<int64_t>(d));
+        if (!reduces) dims.push_back(x.dims()[d]);
+      }
+    dims.push_back(product(how.reduced(x.dims())));
+    const auto reshaped = [](const Expr& e, Dims to) {
+      return make_call("reshape", {e, make_shape(std::move(to))}, {{"allowzero", true}});
+    };
+    const Expr rows = reshaped(make_call("transpose", {call.arg(0)}, {{"axes", order}}), dims);
+    const Expr middle = field(make_call("median", {rows}, {{"axis", int64_t{-1}}}), 0);
+    return how.keepdims ? reshaped(middle, how.kept(x.dims())) : middle;
+  }
+  const int64_t axis = normalize_axis(call, call.integers("axis")[0], x.rank());
+  const PrimExpr& count = x.dims()[static_cast<size_t>(axis)];
+  if (count.is_const(0)) call.fail(ErrorCode::ShapeMismatch, "dimension {} of {} is 0", axis, x.name);
+  const Ordered all = ordered(call, x, count, false);
+  const Expr at = make_call(
+      "reshape", {make_call("shape_to_tensor", {make_shape({simplify(floor_div(count - 1, 2))})}), make_shape({})});
+  const auto middle = [&](const Expr& e) {
+    const Expr part = make_call("take", {e, at}, {{"axis", axis}});
+    return how.keepdims ? make_call("expand_dims", {part}, {{"axis", axis}}) : part;
+  };
+  return make_tuple({middle(all.values), middle(all.places)});
 }
 
 // The different elements, then what the flags ask for: where each was first, which one each is, how often it occurs.

@@ -75,6 +75,30 @@ Meaning define_sparse_dense(const CallSite& call) {
                                  : make_call("dense", {call.arg(0), matrix});
 }
 
+// A convolution by a sparse weight of one row and column: sparse_dense of the channels at each place.
+Meaning define_sparse_conv2d(const CallSite& call) {
+  const auto x = operand(call, 0);
+  require_rank(call, x, 4);
+  const auto size = call.integers("kernel_size");
+  for (const int64_t k : size)
+    if (k != 1) call.fail(ErrorCode::Unsupported, "kernel_size has {}, only 1 is there", k);
+  const std::string layout = call.text("layout");
+  if (layout != "NHWC" && layout != "NCHW")
+    call.fail(ErrorCode::InvalidArgument, "layout is \"{}\", possible are \"NHWC\" and \"NCHW\"", layout);
+  const bool first = layout == "NCHW";
+  const auto moved = [](const Expr& e, std::vector<int64_t> order) {
+    return make_call("transpose", {e}, {{"axes", std::move(order)}});
+  };
+  const Dims& d = x.dims();
+  const PrimExpr channels = first ? d[1] : d[3], height = first ? d[2] : d[1], width = first ? d[3] : d[2];
+  const Sparse s = sparse_at(call, 1);
+  const PrimExpr outputs = s.values.rank() == 3 ? s.rows * s.values.dims()[1] : s.rows;
+  const Expr rows = reshaped(first ? moved(call.arg(0), {0, 2, 3, 1}) : call.arg(0), {d[0] * height * width, channels});
+  const Expr product = make_call("sparse_dense", {rows, call.arg(1), call.arg(2), call.arg(3)});
+  const Expr result = reshaped(product, {d[0], height, width, outputs});
+  return first ? moved(result, {0, 3, 1, 2}) : result;
+}
+
 Meaning define_sparse_add(const CallSite& call) {
   const auto x = operand(call, 0);
   require_rank(call, x, 2);
