@@ -46,6 +46,12 @@ Place FunctionEmitter::call_operator(const Call& e, const Op& op, const Var* bou
   }
   if (op.name == "call_builtin") {
     const auto& name = std::get<std::string>(e.attrs.at("name"));
+    if (name == "sequence_insert" && e.args.size() == 2) {
+      const Register reg = emit_taking(e.args, dest, [&](Register to, const std::vector<Register>& regs) {
+        code_.emit(Opcode::Append, to, regs[0], regs[1]);
+      });
+      return settle({reg, Hold::Counted}, e.info);
+    }
     const auto builtin = vm::find_builtin(name);
     if (!builtin) fail(ErrorCode::Internal, "code generation: there is no builtin {}", name);
     std::vector<Register> args;

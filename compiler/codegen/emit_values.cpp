@@ -56,20 +56,9 @@ Place FunctionEmitter::produce(const Expr& e, const Var* bound, std::optional<Re
     }
     case ExprKind::Tuple: {
       const auto& fields = as<Tuple>(e)->fields;
-      std::vector<Register> regs;
-      for (const auto& field : fields) regs.push_back(own(field));
-      for (const Register reg : regs) registers_.release(reg);
-      const Register result = target(dest);
-      if (std::find(regs.begin(), regs.end(), result) == regs.end()) {
-        code_.emit(Opcode::MakeTuple, result, regs);
-        return {result, Hold::Counted};
-      }
-      // An instruction does not write what it takes: the result goes above, then moves down.
-      const auto above =
-          static_cast<Register>(std::max<size_t>(registers_.top(), 1u + *std::max_element(regs.begin(), regs.end())));
-      registers_.reserve(size_t{above} + 1);
-      code_.emit(Opcode::MakeTuple, above, regs);
-      code_.emit(Opcode::Move, result, above);
+      const Register result = emit_taking(fields, dest, [&](Register to, const std::vector<Register>& regs) {
+        code_.emit(Opcode::MakeTuple, to, regs);
+      });
       return {result, Hold::Counted};
     }
     case ExprKind::Shape: {
@@ -150,6 +139,26 @@ Place FunctionEmitter::produce(const Expr& e, const Var* bound, std::optional<Re
       break;
   }
   fail(ErrorCode::Internal, "code generation: a nested function or sequence is left in a lowered module");
+}
+
+// The result of an instruction that takes these values.
+Register FunctionEmitter::emit_taking(std::span<const Expr> values, std::optional<Register> dest,
+                                      const std::function<void(Register, const std::vector<Register>&)>& emit) {
+  std::vector<Register> regs;
+  for (const auto& value : values) regs.push_back(own(value));
+  for (const Register reg : regs) registers_.release(reg);
+  const Register result = target(dest);
+  if (std::find(regs.begin(), regs.end(), result) == regs.end()) {
+    emit(result, regs);
+    return result;
+  }
+  // An instruction does not write what it takes: the result goes above, then moves down.
+  const auto above =
+      static_cast<Register>(std::max<size_t>(registers_.top(), 1u + *std::max_element(regs.begin(), regs.end())));
+  registers_.reserve(size_t{above} + 1);
+  emit(above, regs);
+  code_.emit(Opcode::Move, result, above);
+  return result;
 }
 
 // A register that holds the leaf while one instruction reads it.

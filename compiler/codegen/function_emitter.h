@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -68,6 +69,8 @@ class FunctionEmitter {
   vm::Register read(const ir::Expr& leaf);
   vm::Register read_outside_arena(const ir::Expr& leaf);
   vm::Register own(const ir::Expr& leaf, std::optional<vm::Register> dest = {});
+  vm::Register emit_taking(std::span<const ir::Expr> values, std::optional<vm::Register> dest,
+                           const std::function<void(vm::Register, const std::vector<vm::Register>&)>& emit);
   void pass(const ir::Expr& leaf, vm::Register slot);
   Place settle(Place place, const StructInfo& info);
   void begin_uses(const ir::Expr& value);

@@ -10,6 +10,7 @@ import sys
 import tempfile
 
 import numpy as np
+import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 TOOL = sys.argv[1]
@@ -112,6 +113,33 @@ def nodes(folder):
     compiled(folder, "10^5 nodes", model(chain(MANY, lambda i, a, b: node("Relu" if i % 2 else "Neg", [a], [b])), [value("x")], [value("y")]))
 
 
+def growing(folder):
+    """Insertions at the end of a sequence that nobody else holds take constant time each; who holds it sees no change."""
+    body = helper.make_graph([node("Identity", ["c"], ["d"]), node("SequenceInsert", ["s", "x"], ["t"])], "b",
+                             [value("i", (), INT64), value("c", (), BOOL), sequence_value("s")],
+                             [value("d", (), BOOL), sequence_value("t")])
+    nodes = [node("SequenceConstruct", ["x"], ["one"]), node("Loop", ["n", "", "one"], ["all"], body=body),
+             node("SequenceInsert", ["all", "x"], ["more"]), node("SequenceLength", ["one"], ["a"]),
+             node("SequenceLength", ["all"], ["b"]), node("SequenceLength", ["more"], ["c"]),
+             node("SequenceAt", ["more", "last"], ["y"])]
+    compiled(folder, "a sequence that grows", model(nodes, [value("x"), value("n", (), INT64)],
+                                                    [value("a", (), INT64), value("b", (), INT64), value("c", (), INT64), value("y")],
+                                                    [integers("last", -1)]))
+    times = []
+    for count in (MANY // 4, MANY):
+        result = min((tool(folder, None, "run", "m.ingot", "--input", "x=2xf32=1 2", "--input", f"n=i64={count}") for _ in range(2)),
+                     key=lambda r: r[3])
+        check(f"{count} insertions", result[:2] == (0, f"i64=1\ni64={count + 1}\ni64={count + 2}\n2xf32=1 2\n"), result)
+        times.append(result[3])
+    check("insertions take linear time", times[1] < 8 * times[0] + 0.2, times)
+
+
+def sequence_value(name):
+    info = onnx.ValueInfoProto(name=name)
+    info.type.sequence_type.elem_type.CopyFrom(value(name).type)
+    return info
+
+
 def operands(folder):
     for op, attributes, expected in (("Concat", {"axis": 0}, f"{MANY}xf32=1 2 1 2"), ("Sum", {}, "1xf32=150000"), ("Max", {}, "1xf32=2")):
         many = model([node(op, [f"x{i % 2}" for i in range(MANY)], ["y"], **attributes)], [value("x0", (1,)), value("x1", (1,))],
@@ -168,7 +196,7 @@ def nesting(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for part in (nodes, operands, values, nesting):
+        for part in (nodes, growing, operands, values, nesting):
             part(folder)
     print(f"{len(failures)} failures")
     return 1 if failures else 0

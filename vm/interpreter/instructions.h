@@ -34,6 +34,8 @@ void note_instruction(Machine& m, const Frame& frame, const CodeUnit* pc);
 void own(Machine& m, Slot& dst, const Slot& src);
 Slot load_import(Machine& m, uint32_t import);
 Slot make_tuple_of(Machine& m, const Slot* registers, std::span<const Register> fields);
+// Takes both. A tuple that nothing else holds grows in the room that its block has.
+Slot append_to(Machine& m, const Slot& sequence, const Slot& value);
 Slot make_closure_of(Machine& m, uint32_t function, const Slot* registers, std::span<const Register> captures);
 Slot make_shape_of(Machine& m, const Slot* registers, std::span<const Register> dims);
 [[noreturn]] void fail_field(const Slot& tuple, int32_t index);

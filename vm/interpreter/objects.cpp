@@ -45,6 +45,35 @@ Slot make_tuple_of(Machine& m, const Slot* registers, std::span<const Register> 
   return Slot::of(tuple.detach());
 }
 
+Slot append_to(Machine& m, const Slot& sequence, const Slot& value) {
+  if (sequence.kind != Kind::Tuple)
+    fail(ErrorCode::TypeError, "append: the sequence is a {}, a tuple is wanted", kind_name(sequence.kind));
+  auto* tuple = static_cast<TupleObject*>(sequence.object);
+  const bool is_alone = tuple->counting == Counting::Local && tuple->count == 1 && tuple->pool == &m.pool;
+  const uint32_t size = tuple->size;
+  const size_t bytes = sizeof(TupleObject) + (size_t{size} + 1) * sizeof(Slot);
+  if (is_alone && bytes <= MemoryPool::class_bytes(tuple->size_class)) {
+    ++tuple->size;
+    copy_slot(tuple->fields().back(), value);
+    return sequence;
+  }
+  constexpr uint32_t kMostFields = UINT32_MAX / 2;
+  if (size > kMostFields) fail(ErrorCode::InvalidArgument, "append: the sequence has {} fields", size);
+  // Room for as many again, so that many values in a row take constant time each.
+  const size_t room = is_alone ? 2 * size_t{size} + 1 : size_t{size} + 1;
+  auto grown = make_object<TupleObject>(&m.pool, room * sizeof(Slot), size + 1);
+  Slot* to = grown->fields().data();
+  for (const Slot& field : tuple->fields()) {
+    if (!is_alone) retain(field);
+    copy_slot(*to++, field);
+  }
+  copy_slot(*to, value);
+  // Its fields have moved.
+  if (is_alone) tuple->size = 0;
+  release(sequence);
+  return Slot::of(grown.detach());
+}
+
 Slot make_closure_of(Machine& m, uint32_t function, const Slot* registers, std::span<const Register> captures) {
   auto closure = make_object<ClosureObject>(&m.pool, captures.size() * sizeof(Slot), function,
                                             static_cast<uint32_t>(captures.size()));

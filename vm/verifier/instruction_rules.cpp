@@ -132,6 +132,9 @@ void FunctionVerifier::values(const Instruction& i) {
     case OpcodeLine::MakeTuple:
       for (const Register field : i[1].list) take_owned(field, "a tuple");
       return define(reg, counted_state(ValueClass::of(Kind::Tuple)));
+    case OpcodeLine::Append:
+      for (const size_t operand : {1, 2}) take_owned(i[operand].reg(), "a tuple");
+      return define(reg, counted_state(ValueClass::of(Kind::Tuple)));
     case OpcodeLine::GetField:
       use(i[1].reg(), Kind::Tuple);
       if (i[2].value < 0) fail(ErrorCode::CorruptFile, "there is no field {}", i[2].value);
@@ -224,7 +227,7 @@ void FunctionVerifier::any_values(const Instruction& i) {
       use(operand.reg());
       seen_by_others(operand.reg());
     }
-    for (const Register reg : operand.list) {
+    for (const Register reg : is_list(operand.role) ? operand.list : std::span<const Register>{}) {
       if (operand.role == Role::Takes) {
         take_owned(reg, i.info->mnemonic);
       } else {

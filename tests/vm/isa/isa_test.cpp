@@ -16,7 +16,7 @@ TEST(Isa, TableAndEnumAgree) {
   EXPECT_EQ(opcode_info(Opcode::EqualBool).mnemonic, "equal.bool");
   EXPECT_EQ(opcode_info(Opcode::Select).mnemonic, "select");
   EXPECT_EQ(opcode_info(Opcode::Select).operands, 4);
-  EXPECT_EQ(static_cast<size_t>(Opcode::Select) + 1, opcode_count());
+  EXPECT_EQ(static_cast<size_t>(Opcode::Append) + 1, opcode_count());
 }
 
 TEST(Isa, FindsOpcodes) {
