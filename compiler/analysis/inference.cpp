@@ -83,7 +83,8 @@ Module Inference::walk() {
   for (const auto& definition : module_->definitions()) {
     const Global& global = globals_.find(definition.name)->second;
     if (!global.polymorphic) add(global);
-    for (const auto& [key, name] : global.instances) add(globals_.find(name)->second);
+    for (const auto& [key, name] : global.instances)
+      if (const Global& instance = globals_.find(name)->second; !instance.uncalled) add(instance);
   }
   const size_t needed = order_.size();
   for (const auto& definition : module_->definitions())
@@ -122,6 +123,7 @@ void Inference::complete(Global& global) {
   const Function& f = *global.definition.function;
   context_.at.copy = copy_number("in @" + global.definition.name);
   Family* const family = global.original.empty() ? nullptr : &globals_.find(global.original)->second.family;
+  const bool outer_uncalled = std::exchange(uncalled_, global.uncalled);
   if (family != nullptr) family->running.push_back(global.running);
   const size_t messages = diagnostics_->all().size();
   FunctionRef inferred = function(f, nullptr);
@@ -138,6 +140,7 @@ void Inference::complete(Global& global) {
   }
   global.typed = inferred;
   global.state = Global::State::Done;
+  uncalled_ = outer_uncalled;
   if (family != nullptr) family->running.pop_back();
   if (global.definition.exported) holes_.expose(inferred->info->result);
   scope_ = std::move(outer_scope);

@@ -61,6 +61,7 @@ class Inference {
     Family family;                                 // of the original
     Running running;                               // of an instance: how its original's family calls it
     std::string original;                          // of an instance
+    bool uncalled = false;                         // an instance that only functions ask for that nobody calls
   };
   // A let-bound function whose parameters are open: each kind of arguments gets a binding of its own.
   struct Local {
@@ -204,6 +205,7 @@ class Inference {
     std::vector<Origin> open;
     StructInfo unused_result;  // where nobody ever calls it
     bool is_default = false;   // parameters are Object because nothing tells more
+    std::vector<Origin> supposed = {};
   };
   uint32_t use_number();
   StructInfo fresh();
@@ -212,6 +214,7 @@ class Inference {
   ir::Expr passed_global(const ir::Expr& e, Global& global, const StructInfo& expected);
   Instance uncalled(const ir::Function& f, const StructInfo& result) const;
   void refuse_open(const ir::Span& use, const std::string& global);
+  void judge_default(const Passed& passed, size_t messages, const ir::Span& use, const std::string& global);
   void solve(const Origin& param, const StructInfo& info);
   void solve_params(const ir::Function& f, const StructInfo& expected);
   void solve_holes();
@@ -235,11 +238,12 @@ class Inference {
   Named named_;
   Holes holes_;
   std::map<Origin, StructInfo> solved_;
-  // Parameters of functions that are passed on and that nothing fixes: whether the function leaves the sight of
-  // inference, so that somebody may call it, or nobody ever calls it.
+  // Parameters of functions that are passed on and that nothing fixes.
   struct Left {
-    bool exposed;
-    StructInfo result;  // of the function that nobody calls
+    // Exposed: the function leaves the sight of inference, so that somebody may call it. Uncalled: nobody ever does.
+    // Supposed: what its body tells of the parameters is all; where that does not do, nobody calls it.
+    enum class As : uint8_t { Exposed, Supposed, Uncalled } as;
+    StructInfo result;  // of the function
   };
   std::map<Origin, Left> left_;
   // Functions whose result has type variables of its own: each call gets an instance, by what the result turns out to
@@ -270,6 +274,7 @@ class Inference {
     StructInfo func;
   };
   std::vector<Unsolved> unsolved_;
+  bool uncalled_ = false;  // the walk is in a function that nobody calls
   bool again_ = false;
   size_t before_ = 0;  // diagnostics that were there before
   SymScope scope_;

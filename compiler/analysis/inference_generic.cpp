@@ -95,6 +95,8 @@ std::optional<Inference::Instance> Inference::instantiate(const Call& e, const F
   std::vector<bool> has_holes(args.size()), is_annotated(args.size());
   Instance made;
   std::string& key = made.key;
+  // What only uncalled functions ask for stays out of the result: it is never the same instance.
+  if (uncalled_) key = "uncalled ";
   for (size_t i = 0; i < args.size(); ++i) {
     if (mentions_unknown(args[i]->info)) return std::nullopt;
     infos[i] = holes_.resolve(args[i]->info);
@@ -305,6 +307,7 @@ void Inference::name_instance(Global& global, const Instance& instance) {
   Global& made = globals_[key];
   made.definition = {name, instance.function, nullptr, exported, global.definition.span};
   made.original = original;
+  made.uncalled = uncalled_;
   made.running = {instance.base,
                   std::make_shared<GlobalVar>(name, global.definition.span),
                   key,
@@ -351,7 +354,7 @@ VarRef Inference::bind_instance(Local& local, const Instance& instance) {
   named_ = std::move(outer_named);
   local.family.running.pop_back();
   var->info = inferred->info;
-  local.bindings.push_back({var, std::move(inferred), nullptr, local.function->span});
+  if (!uncalled_) local.bindings.push_back({var, std::move(inferred), nullptr, local.function->span});
   return var;
 }
 
@@ -404,13 +407,13 @@ void Inference::check_uncalled(const Function& f, const Family& family, SymScope
   copies_.push_back(copy_function(
       f, [&](const StructInfo& info) { return mentions_type_param(f, info) ? unknown() : info; }, params, origin_,
       copy));
-  const size_t unsolved = unsolved_.size();
+  const bool outer_uncalled = std::exchange(uncalled_, true);
   const auto hidden = scope_.cut(scope);
   auto outer_named = std::exchange(named_, {});
   function(*copies_.back(), nullptr);
   scope_.restore(hidden);
   named_ = std::move(outer_named);
-  unsolved_.resize(unsolved);
+  uncalled_ = outer_uncalled;
 }
 
 }  // namespace ingot::analysis

@@ -58,10 +58,9 @@ std::optional<Inference::Passed> Inference::passed_on(const Function& f, uint32_
   Passed passed;
   const auto place_of = [&](const Origin& at, const std::string& name) {
     if (const auto left = left_.find(at); left != left_.end()) {
-      if (left->second.exposed)
-        passed.is_default = true;
-      else
-        passed.unused_result = left->second.result;
+      if (left->second.as == Left::As::Exposed) passed.is_default = true;
+      if (left->second.as == Left::As::Supposed) passed.supposed.push_back(at);
+      if (left->second.as == Left::As::Uncalled) passed.unused_result = left->second.result;
     }
     if (const auto solved = solved_.find(at); solved != solved_.end()) return solved->second;
     passed.open.push_back(at);
@@ -122,7 +121,7 @@ Expr Inference::passed_local(const Expr& e, Local& local, const StructInfo& aske
     return running != nullptr ? running : nothing();
   }
   if (!passed) {
-    unsolved_.push_back({place(f.span), "", {}, nullptr});
+    if (!uncalled_) unsolved_.push_back({place(f.span), "", {}, nullptr});
     return nothing();
   }
   if (passed->unused_result != nullptr) {
@@ -133,11 +132,8 @@ Expr Inference::passed_local(const Expr& e, Local& local, const StructInfo& aske
   const Call call = imagined_call(e, passed->params);
   const size_t messages = diagnostics_->all().size();
   Expr instance = local_instance(call, local, call.args, use);
-  if (passed->is_default && found_errors(messages)) {
-    diagnostics_->truncate(messages);
-    refuse_open(place(f.span), "");
-  }
-  if (!passed->open.empty())
+  judge_default(*passed, messages, place(f.span), "");
+  if (!passed->open.empty() && !uncalled_)
     unsolved_.push_back({place(f.span), "", passed->open, instance != nullptr ? instance->info : nullptr});
   return instance != nullptr ? instance : nothing();
 }
@@ -160,7 +156,7 @@ Expr Inference::passed_global(const Expr& e, Global& global, const StructInfo& a
     return running != nullptr ? running : nothing();
   }
   if (!passed) {
-    unsolved_.push_back({place(e->span), name, {}, nullptr});
+    if (!uncalled_) unsolved_.push_back({place(e->span), name, {}, nullptr});
     return nothing();
   }
   if (passed->unused_result != nullptr) {
@@ -173,13 +169,19 @@ Expr Inference::passed_global(const Expr& e, Global& global, const StructInfo& a
   const Call call = imagined_call(e, passed->params);
   const size_t messages = diagnostics_->all().size();
   Expr instance = global_instance(call, global, call.args, use);
-  if (passed->is_default && found_errors(messages)) {
-    diagnostics_->truncate(messages);
-    refuse_open(place(e->span), name);
-  }
-  if (!passed->open.empty())
+  judge_default(*passed, messages, place(e->span), name);
+  if (!passed->open.empty() && !uncalled_)
     unsolved_.push_back({place(e->span), name, passed->open, instance != nullptr ? instance->info : nullptr});
   return instance != nullptr ? instance : nothing();
+}
+
+// Does the instance do whose parameters nothing fixed?
+void Inference::judge_default(const Passed& passed, size_t messages, const Span& use, const std::string& global) {
+  if ((!passed.is_default && passed.supposed.empty()) || !found_errors(messages)) return;
+  diagnostics_->truncate(messages);
+  if (passed.is_default) return refuse_open(use, global);
+  for (const Origin& at : passed.supposed) left_.at(at).as = Left::As::Uncalled;
+  again_ = true;
 }
 
 void Inference::refuse_open(const Span& use, const std::string& global) {
@@ -221,20 +223,17 @@ void Inference::fill_holes() {
       continue;
     }
     // A call would have told each parameter at least what kind of value it is.
-    bool is_called = true;
-    bool exposed = false;
-    for (const Origin& at : use.open) {
-      const StructInfo hole = holes_.make(at, "");
-      is_called = is_called && !holes_.is_hole(holes_.head(hole));
-      exposed = exposed || holes_.is_exposed(hole);
-    }
+    Left left{Left::As::Supposed, object_info()};
+    for (const Origin& at : use.open)
+      if (holes_.is_hole(holes_.head(holes_.make(at, "")))) left.as = Left::As::Uncalled;
+    for (const Origin& at : use.open)
+      if (holes_.is_exposed(holes_.make(at, ""))) left.as = Left::As::Exposed;
     const StructInfo func = use.func != nullptr ? holes_.filled(holes_.resolve(use.func), object_info()) : nullptr;
-    const bool has_result = func != nullptr && func->result != nullptr && !mentions_unknown(func->result);
-    const StructInfo result =
-        has_result ? erase_vars(func->result, [](const SymVar&) { return false; }) : object_info();
+    if (func != nullptr && func->result != nullptr && !mentions_unknown(func->result))
+      left.result = erase_vars(func->result, [](const SymVar&) { return false; });
     for (const Origin& at : use.open) {
-      if (!is_called) again_ = left_.emplace(at, Left{exposed, result}).second || again_;
-      if (is_called || exposed) solve(at, holes_.filled(holes_.resolve(holes_.make(at, "")), object_info()));
+      again_ = left_.emplace(at, left).second || again_;
+      if (left.as != Left::As::Uncalled) solve(at, holes_.filled(holes_.resolve(holes_.make(at, "")), object_info()));
     }
   }
 }
