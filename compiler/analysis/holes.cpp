@@ -8,9 +8,24 @@
 
 namespace ingot::analysis {
 
-const StructInfo& unknown() {
+const StructInfo& wrong() {
   static const StructInfo marker = std::make_shared<StructInfoNode>();
   return marker;
+}
+
+const StructInfo& pending() {
+  static const StructInfo marker = std::make_shared<StructInfoNode>();
+  return marker;
+}
+
+bool mentions_wrong(const StructInfo& info) {
+  return info == wrong() || std::ranges::any_of(info->fields, mentions_wrong) ||
+         (info->result != nullptr && mentions_wrong(info->result));
+}
+
+bool mentions_pending(const StructInfo& info) {
+  return info == pending() || std::ranges::any_of(info->fields, mentions_pending) ||
+         (info->result != nullptr && mentions_pending(info->result));
 }
 
 bool mentions_unknown(const StructInfo& info) {
@@ -86,7 +101,7 @@ bool Holes::occurs(const SymVarNode* hole, const StructInfo& info) const {
 Holes::Result Holes::bind(const SymVarNode* hole, const StructInfo& info) {
   if (symbol(info) == hole) return Result::Fits;
   const bool cycle = occurs(hole, info);
-  bound_[hole] = cycle ? unknown() : info;
+  bound_[hole] = cycle ? wrong() : info;
   return cycle ? Result::Cycle : Result::Fits;
 }
 

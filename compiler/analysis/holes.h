@@ -9,10 +9,13 @@
 
 namespace ingot::analysis {
 
-// The StructInfo of a value about which nothing is known because something was wrong, or because the function that
-// gives it is still being inferred. What depends on it is not looked at. Compared by identity.
-const StructInfo& unknown();
-inline bool is_unknown(const StructInfo& info) { return info == unknown(); }
+// The StructInfo of a value about which nothing is known because something was wrong, and that of one which a function
+// gives that is still being inferred. What depends on them is not looked at. Compared by identity.
+const StructInfo& wrong();
+const StructInfo& pending();
+inline bool is_unknown(const StructInfo& info) { return info == wrong() || info == pending(); }
+bool mentions_wrong(const StructInfo& info);
+bool mentions_pending(const StructInfo& info);
 bool mentions_unknown(const StructInfo& info);
 
 // The type variables of inference: StructInfo of kind Object that carry a symbolic variable, each of which unification

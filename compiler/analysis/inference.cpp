@@ -25,16 +25,24 @@ Module Inference::run() {
   for (size_t round = 0;; ++round) {
     again_ = false;
     unsolved_.clear();
+    refused_.clear();
     Module result = walk();
     solve_holes();
-    if (!again_ && !diagnostics_->has_errors()) fill_holes();
+    if (!again_) {
+      keep_errors();
+      fill_holes();
+    }
     if (again_ && round < kMostRounds) {
       diagnostics_->truncate(before_);
       continue;
     }
+    for (const auto& definition : result.definitions())
+      if (definition.function != nullptr) refuse_unknown(definition.function->body, mentions_pending);
+    if (!kept_.empty()) restore_errors();
     if (!diagnostics_->has_errors())
       for (const auto& definition : result.definitions())
-        if (definition.function != nullptr) refuse_unknown(definition.function);
+        if (definition.function != nullptr)
+          refuse_unknown(definition.function, [this](const StructInfo& info) { return !is_known(info); });
     result.form = std::max(result.form, Form::Typed);
     return result;
   }
@@ -103,14 +111,38 @@ bool Inference::found_errors(size_t since) const {
                              [](const Diagnostic& d) { return d.severity == Diagnostic::Severity::Error; });
 }
 
+// What is wrong with the module as far as it can be told before open parameters are filled: a function that turns out
+// to be called by nobody is not looked at any more.
+void Inference::keep_errors() {
+  if (!kept_.empty()) return;
+  for (const Diagnostic& d : std::span(diagnostics_->all()).subspan(before_))
+    if (d.severity == Diagnostic::Severity::Error) kept_.push_back(d);
+}
+
+// Those errors, and of the ones that were found later only what is said of open parameters: the others follow from how
+// these were filled.
+void Inference::restore_errors() {
+  std::vector<Diagnostic> later;
+  for (const Diagnostic& d : std::span(diagnostics_->all()).subspan(before_))
+    if (d.severity == Diagnostic::Severity::Warning || d.rule == 8 ||
+        std::ranges::any_of(refused_, [&](const Diagnostic& r) {
+          return r.message == d.message && r.span.line == d.span.line && r.span.column == d.span.column;
+        }))
+      later.push_back(d);
+  diagnostics_->truncate(before_);
+  for (const auto* list : {&kept_, &later})
+    for (const Diagnostic& d : *list) diagnostics_->add(d);
+}
+
 // A function whose result nothing fixes: it always calls itself.
-void Inference::refuse_unknown(const Expr& e) {
-  if (const auto* f = as<Function>(e); f != nullptr && !is_known(f->info)) {
+void Inference::refuse_unknown(const Expr& e, const std::function<bool(const StructInfo&)>& is_open) {
+  const size_t messages = diagnostics_->all().size();
+  for_each_child(e, [&](const Expr& child) { refuse_unknown(child, is_open); });
+  if (const auto* f = as<Function>(e);
+      f != nullptr && is_open(f->info) && !mentions_wrong(f->info) && !found_errors(messages)) {
     diagnostics_->error(ErrorCode::WellFormedness, f->span, "the result of this recursive function cannot be inferred",
                         "annotate it: -> Tensor[...] behind the parameters", 8);
-    return;
   }
-  for_each_child(e, [this](const Expr& child) { refuse_unknown(child); });
 }
 
 // Infers a function of the module once.
@@ -133,10 +165,11 @@ void Inference::complete(Global& global) {
     diagnostics_->truncate(messages);
     global.result = result;
     inferred = function(f, nullptr);
-  } else if (global.asked && is_unknown(result) && !again_ && !diagnostics_->has_errors()) {
+  } else if (global.asked && result == pending() && !again_) {
     diagnostics_->error(ErrorCode::WellFormedness, global.definition.span,
                         fmt::format("the result of the recursive @{} cannot be inferred", global.definition.name),
                         "annotate it: -> Tensor[...] behind the parameters", 8);
+    inferred->info = func_info(inferred->info->fields, wrong(), f.pure);
   }
   global.typed = inferred;
   global.state = Global::State::Done;
@@ -165,7 +198,7 @@ StructInfo Inference::signature(const std::string& name, const Span& use) {
   const auto found = globals_.find(name);
   if (found == globals_.end()) {
     refuse_undefined(use, "@" + name);
-    return unknown();
+    return wrong();
   }
   Global& global = found->second;
   if (const auto& prim = global.definition.prim_func) {
@@ -178,7 +211,7 @@ StructInfo Inference::signature(const std::string& name, const Span& use) {
   const Function& f = *global.definition.function;
   if (global.polymorphic) {
     refuse_polymorphic(name, use);
-    return unknown();
+    return wrong();
   }
   hold_shapes(f);
   std::vector<StructInfo> params;
@@ -187,7 +220,7 @@ StructInfo Inference::signature(const std::string& name, const Span& use) {
   if (global.state == Global::State::New) complete(global);
   if (global.state == Global::State::Done) return global.typed->info;
   global.asked = true;
-  return func_info(std::move(params), global.result != nullptr ? global.result : unknown(), f.pure);
+  return func_info(std::move(params), global.result != nullptr ? global.result : pending(), f.pure);
 }
 
 void Inference::see(const StructInfo& info) {
@@ -231,7 +264,7 @@ FunctionRef Inference::function(const Function& f, const Var* self, SymVars* gen
   std::vector<StructInfo> params;
   for (const auto& param : f.params) {
     param->info = annotation_of(*param);
-    if (param->info == nullptr) param->info = unknown();
+    if (param->info == nullptr) param->info = wrong();
     for_each_binding_var(param->info, [&](const SymVar& var) {
       if (!scope_.contains(var.get())) bound.insert(var.get());
     });
@@ -240,7 +273,7 @@ FunctionRef Inference::function(const Function& f, const Var* self, SymVars* gen
   for (const auto& info : params) see(info);
   if (self != nullptr) {
     generic_[self] = bound;
-    self->info = func_info(params, annotated != nullptr ? annotated : unknown(), f.pure);
+    self->info = func_info(params, annotated != nullptr ? annotated : pending(), f.pure);
   }
   if (generic != nullptr) *generic = bound;
   const SymScope::Mark inside = scope_.mark();

@@ -104,7 +104,9 @@ class Inference {
   // inference.cpp: the module, functions, sequences, bindings
   ir::Module walk();
   void complete(Global& global);
-  void refuse_unknown(const ir::Expr& e);
+  void refuse_unknown(const ir::Expr& e, const std::function<bool(const StructInfo&)>& is_open);
+  void restore_errors();
+  void keep_errors();
   bool found_errors(size_t since) const;  // among the diagnostics from this number on
   void refuse_undefined(const ir::Span& use, const std::string& name);
   void refuse_polymorphic(const std::string& name, const ir::Span& use);
@@ -150,6 +152,7 @@ class Inference {
   ir::Expr call_function(const ir::Call& e, ir::Expr callee, std::vector<ir::Expr> args);
   std::vector<ir::Expr> arguments(const ir::Call& e, const StructInfo& func);
   bool is_number(const ir::Expr& e) const;
+  StructInfo doubt(const std::vector<ir::Expr>& exprs) const;
   void generalise(const std::string& name, const StructInfo& func);
   ir::Expr call_hole(const ir::Call& e, ir::Expr callee, std::vector<ir::Expr> args, const std::string& name);
   void relate(const StructInfo& given, const StructInfo& expected, const ir::Span& span, const std::string& what,
@@ -188,7 +191,7 @@ class Inference {
   ir::Expr running_local(const ir::Expr& e, Local& local);
   ir::Expr running_global(const ir::Expr& e, Global& global);
   ir::Expr call_running(const ir::Call& e, ir::Expr callee);
-  ir::Expr call_instance(const ir::Call& e, ir::Expr instance, std::vector<ir::Expr> args);
+  ir::Expr call_instance(const ir::Call& e, ir::Expr instance, std::vector<ir::Expr> args, size_t messages);
   ir::Expr call_global_generic(const ir::Call& e, Global& global);
   ir::Expr call_local_generic(const ir::Call& e, Local& local);
   Origin origin_of(const ir::Var& var) const;
@@ -276,7 +279,9 @@ class Inference {
   std::vector<Unsolved> unsolved_;
   bool uncalled_ = false;  // the walk is in a function that nobody calls
   bool again_ = false;
-  size_t before_ = 0;  // diagnostics that were there before
+  size_t before_ = 0;                    // diagnostics that were there before
+  std::vector<ir::Diagnostic> kept_;     // errors that were found before open parameters were filled
+  std::vector<ir::Diagnostic> refused_;  // open parameters that could not be filled
   SymScope scope_;
   Context context_;
 };

@@ -122,13 +122,19 @@ void Inference::relate(const StructInfo& given, const StructInfo& expected, cons
   }
 }
 
+// What is known of what depends on these: nothing, because some are wrong, or because some are not known yet.
+StructInfo Inference::doubt(const std::vector<Expr>& exprs) const {
+  const auto is_wrong = [](const Expr& e) { return e != nullptr && mentions_wrong(e->info); };
+  return std::ranges::any_of(exprs, is_wrong) ? wrong() : pending();
+}
+
 // What is called must be a function that takes these arguments.
 Expr Inference::call_hole(const Call& e, Expr callee, std::vector<Expr> args, const std::string& name) {
   std::vector<StructInfo> params;
   StructInfo result = fresh();
   for (size_t i = 0; i < args.size(); ++i) {
     params.push_back(args[i]->info);
-    if (mentions_unknown(params.back())) result = unknown();
+    if (mentions_unknown(params.back())) result = doubt(args);
     if (!is_number(e.args[i])) continue;
     params.back() = fresh();
     literal_uses_.emplace_back(args[i]->info, params.back());
@@ -169,7 +175,7 @@ Expr Inference::call_function(const Call& e, Expr callee, std::vector<Expr> args
     return typed(std::make_shared<Call>(std::move(callee), std::move(args), e.attrs, std::vector<StructInfo>{}, e.span),
                  std::move(result));
   };
-  if (is_unknown(func)) return finish(unknown());
+  if (is_unknown(func)) return finish(func);
   if (holes_.is_hole(func)) return call_hole(e, std::move(callee), std::move(args), name);
   if (func->kind == InfoKind::Object) {
     require_pure(false, span, name);
@@ -178,7 +184,7 @@ Expr Inference::call_function(const Call& e, Expr callee, std::vector<Expr> args
   }
   if (func->kind != InfoKind::Func) {
     diagnostics_->error(ErrorCode::TypeError, span, fmt::format("{} is {} and cannot be called", name, to_text(func)));
-    return finish(unknown());
+    return finish(wrong());
   }
   require_pure(func->pure, span, name);
   if (!func->has_params) {
@@ -188,7 +194,7 @@ Expr Inference::call_function(const Call& e, Expr callee, std::vector<Expr> args
   if (func->fields.size() != args.size()) {
     diagnostics_->error(ErrorCode::ArityMismatch, span,
                         fmt::format("{} takes {} arguments, {} are given", name, func->fields.size(), args.size()));
-    return finish(unknown());
+    return finish(wrong());
   }
   if (var != nullptr && is_unknown(func->result)) asked_.insert(var);
   SymVars free;

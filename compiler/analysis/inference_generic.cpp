@@ -358,31 +358,36 @@ VarRef Inference::bind_instance(Local& local, const Instance& instance) {
   return var;
 }
 
-// Where there is no instance, nobody follows what the arguments become.
-Expr Inference::call_instance(const Call& e, Expr instance, std::vector<Expr> args) {
+// Where there is no instance yet, nobody follows what the arguments become. `messages`: how many diagnostics there were
+// before the call.
+Expr Inference::call_instance(const Call& e, Expr instance, std::vector<Expr> args, size_t messages) {
   if (instance != nullptr) return call_function(e, std::move(instance), std::move(args));
-  for (const Expr& arg : args) holes_.expose(arg->info);
-  return typed(std::make_shared<Call>(e.callee, std::move(args), e.attrs, e.info_args, e.span), unknown());
+  const StructInfo result = found_errors(messages) ? wrong() : doubt(args);
+  if (result == pending())
+    for (const Expr& arg : args) holes_.expose(arg->info);
+  return typed(std::make_shared<Call>(e.callee, std::move(args), e.attrs, e.info_args, e.span), result);
 }
 
 Expr Inference::call_global_generic(const Call& e, Global& global) {
   if (stays_in(global.family, e)) return call_running(e, running_global(e.callee, global));
   const uint32_t site = use_number();
+  const size_t messages = diagnostics_->all().size();
   std::vector<Expr> args = open_arguments(e, *global.definition.function);
   Expr instance = global_instance(e, global, args, site);
-  return call_instance(e, std::move(instance), std::move(args));
+  return call_instance(e, std::move(instance), std::move(args), messages);
 }
 
 Expr Inference::call_local_generic(const Call& e, Local& local) {
   if (stays_in(local.family, e)) return call_running(e, running_local(e.callee, local));
   const uint32_t site = use_number();
+  const size_t messages = diagnostics_->all().size();
   std::vector<Expr> args = open_arguments(e, *local.function);
   Expr instance = local_instance(e, local, args, site);
-  return call_instance(e, std::move(instance), std::move(args));
+  return call_instance(e, std::move(instance), std::move(args), messages);
 }
 
 Expr Inference::call_running(const Call& e, Expr callee) {
-  if (callee == nullptr) return call_instance(e, nullptr, arguments(e, unknown()));
+  if (callee == nullptr) return call_instance(e, nullptr, arguments(e, wrong()), 0);
   std::vector<Expr> args = arguments(e, callee->info);
   return call_function(e, std::move(callee), std::move(args));
 }
@@ -405,8 +410,7 @@ void Inference::check_uncalled(const Function& f, const Family& family, SymScope
     params.push_back(annotation_of(*param) != nullptr ? nullptr
                                                       : holes_.make({origin_of(*param).var, copy}, param->name));
   copies_.push_back(copy_function(
-      f, [&](const StructInfo& info) { return mentions_type_param(f, info) ? unknown() : info; }, params, origin_,
-      copy));
+      f, [&](const StructInfo& info) { return mentions_type_param(f, info) ? wrong() : info; }, params, origin_, copy));
   const bool outer_uncalled = std::exchange(uncalled_, true);
   const auto hidden = scope_.cut(scope);
   auto outer_named = std::exchange(named_, {});

@@ -98,7 +98,7 @@ Expr Inference::call_operator(const Call& e, const Op& op, const StructInfo& exp
       inferred = typed(std::make_shared<Tuple>(std::vector<Expr>{inferred}, arg->span), tuple_info({inferred->info}));
     args.push_back(std::move(inferred));
   }
-  StructInfo result = known && holes ? fresh() : unknown();
+  StructInfo result = !known ? doubt(args) : holes ? fresh() : wrong();
   known = known && !holes;
   std::vector<Expr> chosen = args;
   std::optional<Error> error;
@@ -172,6 +172,7 @@ void Inference::check_call_tir(const Call& e, const std::vector<Expr>& args, con
   const Span& span = place(e.span);
   const auto* global = as<GlobalVar>(args[0]);
   const auto found = globals_.find(global->name);
+  if (found == globals_.end()) return;
   const auto& prim = found->second.definition.prim_func;
   if (prim == nullptr) {
     diagnostics_->error(ErrorCode::TypeError, span, fmt::format("call_tir: @{} is no prim_func", global->name),

@@ -107,9 +107,7 @@ Expr Inference::passed_local(const Expr& e, Local& local, const StructInfo& aske
   local.escapes = true;
   const uint32_t use = use_number();
   const StructInfo expected = holes_.resolve(asked);
-  const auto nothing = [&] {
-    return typed(std::make_shared<Var>(local.var->name, nullptr, false, e->span), unknown());
-  };
+  const auto nothing = [&] { return typed(std::make_shared<Var>(local.var->name, nullptr, false, e->span), wrong()); };
   const auto passed = passed_on(f, use);
   if (is_asked_for(f, expected) && !(passed && passed->unused_result)) {
     const Call call = imagined_call(e, expected->fields);
@@ -144,7 +142,7 @@ Expr Inference::passed_global(const Expr& e, Global& global, const StructInfo& a
   const std::string name = global.definition.name;
   const uint32_t use = use_number();
   const StructInfo expected = holes_.resolve(asked);
-  const auto nothing = [&] { return typed(std::make_shared<GlobalVar>(name, e->span), unknown()); };
+  const auto nothing = [&] { return typed(std::make_shared<GlobalVar>(name, e->span), wrong()); };
   const auto passed = passed_on(f, use);
   if (is_asked_for(f, expected) && !(passed && passed->unused_result)) {
     const Call call = imagined_call(e, expected->fields);
@@ -185,9 +183,12 @@ void Inference::judge_default(const Passed& passed, size_t messages, const Span&
 }
 
 void Inference::refuse_open(const Span& use, const std::string& global) {
-  if (!global.empty()) return refuse_polymorphic(global, use);
-  diagnostics_->error(ErrorCode::TypeError, use, "the parameters of this function are not fixed by its uses",
-                      "annotate them: fn(%x: Tensor[...])");
+  if (!global.empty())
+    refuse_polymorphic(global, use);
+  else
+    diagnostics_->error(ErrorCode::TypeError, use, "the parameters of this function are not fixed by its uses",
+                        "annotate them: fn(%x: Tensor[...])");
+  refused_.push_back(diagnostics_->all().back());
 }
 
 // Keeps what is known of an open parameter.

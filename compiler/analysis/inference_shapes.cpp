@@ -27,7 +27,7 @@ void Inference::refuse_as_shape(const Var& var, const std::string& what) {
   diagnostics_->error(ErrorCode::TypeError, place(var.span),
                       fmt::format("%{} gives the shape of a tensor type, but is {}", var.name, what),
                       "match_cast it to a shape with a known number of dimensions: Shape[ndim=2]");
-  var.info = unknown();
+  var.info = wrong();
 }
 
 // The same for a variable of a sequence, whose StructInfo is known.
@@ -38,7 +38,9 @@ void Inference::hold_shape(const VarRef& var) {
 }
 
 StructInfo Inference::resolved(const StructInfo& info) const {
-  if (info == nullptr || held_.empty() || mentions_unknown(info)) return info;
+  if (info == nullptr || (held_.empty() && before_ == 0) || mentions_unknown(info)) return info;
+  // The parser did not find the variable.
+  if (info->kind == InfoKind::Tensor && info->shape_var && info->shape_var->name.empty()) return wrong();
   StructInfoNode node = *info;
   if (node.kind == InfoKind::Tensor && node.shape_var)
     if (const auto found = held_.find(node.shape_var.get()); found != held_.end()) {

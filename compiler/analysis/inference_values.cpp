@@ -43,7 +43,7 @@ Expr Inference::literal(const Constant& constant, DType dtype) {
   diagnostics_->error(ErrorCode::TypeError, place(constant.span),
                       fmt::format("the literal is out of the range of {}", dtype_name(dtype)),
                       "give it a suffix of a wider dtype, such as i64 or f64");
-  return typed(std::make_shared<Constant>(constant.data, false, constant.span), unknown());
+  return typed(std::make_shared<Constant>(constant.data, false, constant.span), wrong());
 }
 
 Expr Inference::leaf(const Expr& given_e, const StructInfo& expected) {
@@ -77,9 +77,12 @@ Expr Inference::leaf(const Expr& given_e, const StructInfo& expected) {
     }
     case ExprKind::Shape:
       return typed(std::make_shared<Shape>(*as<Shape>(e)), shape_info(as<Shape>(e)->dims));
+    case ExprKind::Op:
+      return typed(std::make_shared<OpExpr>(*as<OpExpr>(e)), wrong());
     case ExprKind::PrimValue: {
       const auto& prim = *as<PrimValue>(e);
       const auto* expr = std::get_if<PrimExpr>(&prim.value);
+      if (expr != nullptr && !*expr) return typed(std::make_shared<PrimValue>(prim), wrong());
       return typed(std::make_shared<PrimValue>(prim),
                    expr != nullptr ? prim_info(dtype_of(prim), *expr) : prim_info(dtype_of(prim)));
     }
@@ -116,7 +119,7 @@ Expr Inference::variable(const Expr& e, const StructInfo& expected) {
   if (var->info != nullptr && var->info->kind == InfoKind::Func && is_unknown(var->info->result)) asked_.insert(var);
   if (var->info == nullptr) {
     refuse_undefined(place(e->span), "%" + var->name);
-    var->info = unknown();
+    var->info = wrong();
   }
   var->info = holes_.resolve(var->info);
   return e;
@@ -155,8 +158,8 @@ Expr Inference::short_circuit(const If& e, const Expr& left) {
   Expr other = sequence(*as<Seq>(both ? e.then_branch : e.else_branch), nullptr);
   const Seq& right = *as<Seq>(other);
   if (!is_known(left->info) || !is_known(right.body->info)) {
-    const bool wrong = mentions_unknown(left->info) || mentions_unknown(right.body->info);
-    return typed(std::make_shared<Tuple>(std::vector<Expr>{}, e.span), wrong ? unknown() : fresh());
+    const bool holes = !mentions_unknown(left->info) && !mentions_unknown(right.body->info);
+    return typed(std::make_shared<Tuple>(std::vector<Expr>{}, e.span), holes ? fresh() : doubt({left, right.body}));
   }
   const bool strict = strict_block || is_above_rank_0(left->info) || is_above_rank_0(right.body->info);
   if (!strict) {
@@ -210,7 +213,8 @@ Expr Inference::branch(const If& e, const StructInfo& expected) {
 
 // The StructInfo of an if. Type variables are those of both branches; a literal leaves them open.
 StructInfo Inference::join(const StructInfo& then_info, const StructInfo& else_info, bool open_then, bool open_else) {
-  if (mentions_unknown(then_info)) return else_info;
+  if (mentions_unknown(then_info))
+    return mentions_unknown(else_info) && mentions_wrong(then_info) ? then_info : else_info;
   if (mentions_unknown(else_info)) return then_info;
   if (is_known(then_info) && is_known(else_info)) return least_upper_bound(then_info, else_info);
   if (open_then != open_else) {
@@ -224,10 +228,10 @@ StructInfo Inference::join(const StructInfo& then_info, const StructInfo& else_i
 
 Expr Inference::projection(const TupleGetItem& e) {
   Expr tuple = leaf(e.tuple);
-  StructInfo info = unknown();
+  StructInfo info = wrong();
   const StructInfo given = holes_.resolve(tuple->info);
   if (holes_.is_hole(given)) return typed(std::make_shared<TupleGetItem>(std::move(tuple), e.index, e.span), fresh());
-  if (is_unknown(given)) return typed(std::make_shared<TupleGetItem>(std::move(tuple), e.index, e.span), unknown());
+  if (is_unknown(given)) return typed(std::make_shared<TupleGetItem>(std::move(tuple), e.index, e.span), given);
   if (given->kind != InfoKind::Tuple) {
     diagnostics_->error(
         ErrorCode::TypeError, place(e.span),

@@ -110,7 +110,7 @@ class Checker {
         break;
       case ExprKind::GlobalVar: {
         const auto& name = as<GlobalVar>(e)->name;
-        if (module_.find(name) == nullptr)
+        if (!module_.may_define(name))
           diagnostics_.error(ErrorCode::TypeError, here_, fmt::format("@{} is not defined", name));
         break;
       }
@@ -184,6 +184,8 @@ class Checker {
   }
 
   void use(const Var& var) {
+    // What the parser put in the place of something that it did not understand.
+    if (var.name.empty() && !bound_.contains(&var)) return;
     if (visible_.contains(&var)) {
       const auto home = dataflow_home_.find(&var);
       if (home != dataflow_home_.end() && home->second != functions_)
@@ -291,7 +293,7 @@ class Checker {
 
 void check_well_formed(const Module& module, Diagnostics& diagnostics) {
   const CallGraph graph = build_call_graph(module);
-  if (std::ranges::none_of(module.definitions(), &Definition::exported))
+  if (module.unread.empty() && std::ranges::none_of(module.definitions(), &Definition::exported))
     diagnostics.error(ErrorCode::WellFormedness,
                       module.definitions().empty() ? Span{} : module.definitions().front().span,
                       "no function of the module is exported", "leave out 'private' at one of them", 12);

@@ -69,7 +69,7 @@ void InfoChecker::check(const StructInfo& info, const ir::Span& span, Annotation
         rule(10, span, fmt::format("ndim is {}, {} dimensions are listed", info->rank.value_or(0), info->dims->size()));
       if (info->dims)
         for (const PrimExpr& dim : *info->dims) check_vars(dim, span, of, tensor ? 14 : 15);
-      if (info->shape_var && !visible_.contains(info->shape_var.get()))
+      if (info->shape_var && !info->shape_var->name.empty() && !visible_.contains(info->shape_var.get()))
         rule(14, span, fmt::format("%{}, which gives the shape, is not in scope", info->shape_var->name));
       break;
     }

@@ -44,9 +44,7 @@ ir::Module read(const std::filesystem::path& path, const CompileOptions& options
   std::string text(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size());
   auto source = std::make_shared<const ir::Source>(ir::Source{path.string(), std::move(text)});
   const auto load = [&](std::string_view name) { return load_constant(path.parent_path(), name); };
-  ir::Module module = text::parse_module(std::move(source), diagnostics, {load});
-  diagnostics.throw_if_errors();
-  return module;
+  return text::parse_module(std::move(source), diagnostics, {load});
 }
 
 transform::PassContext make_context(const CompileOptions& options) {

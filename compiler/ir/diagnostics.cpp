@@ -83,6 +83,11 @@ bool earlier(const Diagnostic& a, const Diagnostic& b) {
   return std::pair(a.span.line, a.span.column) < std::pair(b.span.line, b.span.column);
 }
 
+bool is_repeated(const Diagnostic& a, const Diagnostic& b) {
+  return a.code == b.code && a.rule == b.rule && a.message == b.message && a.span.line == b.span.line &&
+         a.span.column == b.span.column && a.span.node == b.span.node;
+}
+
 }  // namespace
 
 void Diagnostics::error(ErrorCode code, const Span& span, std::string message, std::string hint, int rule) {
@@ -104,6 +109,14 @@ void Diagnostics::throw_if_errors() const {
     if (d.severity == Diagnostic::Severity::Error) errors.push_back(d);
   if (errors.empty()) return;
   std::stable_sort(errors.begin(), errors.end(), earlier);
+  std::vector<Diagnostic> once;
+  for (Diagnostic& error : errors) {
+    bool repeated = false;
+    for (size_t i = once.size(); i > 0 && !repeated && !earlier(once[i - 1], error); --i)
+      repeated = is_repeated(once[i - 1], error);
+    if (!repeated) once.push_back(std::move(error));
+  }
+  errors = std::move(once);
   throw CompileError(std::move(errors));
 }
 

@@ -24,11 +24,12 @@ class Diagnostics {
  public:
   void error(ErrorCode code, const Span& span, std::string message, std::string hint = {}, int rule = 0);
   void warning(ErrorCode code, const Span& span, std::string message, std::string hint = {});
+  void add(Diagnostic diagnostic) { diagnostics_.push_back(std::move(diagnostic)); }
   bool has_errors() const;
   // Forgets all but the first `count`: for attempts that failed.
   void truncate(size_t count) { diagnostics_.resize(std::min(count, diagnostics_.size())); }
   const std::vector<Diagnostic>& all() const { return diagnostics_; }
-  // Throws a CompileError with all errors where there are any.
+  // Throws a CompileError with all errors where there are any, each once.
   void throw_if_errors() const;
 
  private:

@@ -1,5 +1,6 @@
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,12 @@ class Module {
   std::string fresh_name(std::string_view stem);
 
   Form form = Form::Parsed;
+  // Names of definitions that the parser did not understand; an empty one where it did not even find the name. What
+  // refers to them is not known to be wrong.
+  std::set<std::string, std::less<>> unread;
+  bool may_define(std::string_view name) const {
+    return find(name) != nullptr || unread.contains(name) || unread.contains("");
+  }
 
  private:
   std::vector<Definition> definitions_;

@@ -195,10 +195,15 @@ ir::Expr Parser::word() {
     fail_here(fmt::format("expected an expression, found '{}'", name.text));
   take();
   if (const ir::Op* op = ops::find(name.text)) return make<ir::OpExpr>(op, span_of(name));
-  if (call) fail_at(span_of(name), fmt::format("there is no operator {}", name.text), {}, ErrorCode::TypeError);
-  fail_at(span_of(name), fmt::format("{} is neither a local variable nor an operator", name.text),
-          fmt::format("a dimension in an expression is written prim({}), a local variable %{}", name.text, name.text),
-          ErrorCode::TypeError);
+  if (call) {
+    report(span_of(name), fmt::format("there is no operator {}", name.text), {}, ErrorCode::TypeError);
+    skip_brackets();
+  } else {
+    report(span_of(name), fmt::format("{} is neither a local variable nor an operator", name.text),
+           fmt::format("a dimension in an expression is written prim({}), a local variable %{}", name.text, name.text),
+           ErrorCode::TypeError);
+  }
+  return missing(span_of(name));
 }
 
 ir::Expr Parser::braces() {

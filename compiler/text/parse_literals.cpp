@@ -18,19 +18,22 @@ ir::Expr Parser::number(bool negative, size_t first) {
     for (const DType dtype : {decimal ? DType::Float64 : DType::Int64, DType::UInt64})
       if (auto data = parse_literal(token.text, negative, dtype))
         return make<ir::Constant>(std::move(data), true, span);
-    fail_at(span,
-            fmt::format("{}{} is out of range for {}", negative ? "-" : "", token.text,
-                        decimal ? "float64" : "every integer dtype"),
-            {}, ErrorCode::TypeError);
+    report(span,
+           fmt::format("{}{} is out of range for {}", negative ? "-" : "", token.text,
+                       decimal ? "float64" : "every integer dtype"),
+           {}, ErrorCode::TypeError);
+    return missing(span);
   }
   const auto dtype = literal_dtype(token.suffix);
   if (!dtype)
     fail_at(span, fmt::format("{} is not a suffix of literals", token.suffix),
             "suffixes are i, f, f16, bf16, f32, f64, i8 to i64 and u8 to u64");
   auto data = parse_literal(token.text, negative, *dtype);
-  if (!data)
-    fail_at(span, fmt::format("{}{} is out of range for {}", negative ? "-" : "", token.text, dtype_name(*dtype)), {},
-            ErrorCode::TypeError);
+  if (!data) {
+    report(span, fmt::format("{}{} is out of range for {}", negative ? "-" : "", token.text, dtype_name(*dtype)), {},
+           ErrorCode::TypeError);
+    return missing(span);
+  }
   return make<ir::Constant>(std::move(data), false, span);
 }
 

@@ -15,6 +15,9 @@ ir::Module Parser::module() {
     try {
       definition(module);
     } catch (const SyntaxError&) {
+      size_t name = before;
+      while (name < at_ && tokens_[name].kind != TokenKind::Global) ++name;
+      module.unread.insert(name < at_ ? tokens_[name].text : "");
       if (at_ == before) take();
       skip_definition();
     }
@@ -74,6 +77,7 @@ void Parser::prim_func(ir::Module& module, bool exported) {
       message.remove_prefix(static_cast<size_t>(read));
     }
     take();
+    if (peek().kind == TokenKind::Global) take();
     fail_at(place, std::string(message), {}, error.code());
   }
 }

@@ -32,6 +32,12 @@ StructInfo unwrap_match_cast(ir::Expr& value) {
   return inner.cast;
 }
 
+// Stands it for what was not understood?
+bool is_missing(const ir::Expr& value) {
+  const auto* var = ir::as<ir::Var>(value);
+  return var != nullptr && var->name.empty();
+}
+
 }  // namespace
 
 ir::Expr Parser::block() { return statements("}"); }
@@ -45,13 +51,14 @@ ir::Expr Parser::statements(std::string_view closing) {
   const auto syms = sym_vars_.enter();
   Block block;
   bool complete = true;
+  const size_t errors = diagnostics_.all().size();
   while (!at(closing) && peek().kind != TokenKind::End) {
     try {
       if (!statement(block, closing)) break;
     } catch (const SyntaxError&) {
       complete = false;
       skip_statement();
-      if (at("}") || at_word("def") || at_word("prim_func")) break;
+      if (at("}") || at_definition()) break;
     }
   }
   vars_.leave(vars);
@@ -59,10 +66,12 @@ ir::Expr Parser::statements(std::string_view closing) {
   if (!complete && (!at(closing) || closing != "}")) throw SyntaxError{};
   if (!accept(closing)) fail_here(fmt::format("expected '{}' or a statement, found {}", closing, peek().described()));
   if (!block.result) {
-    if (!complete) return make<ir::Tuple>(std::vector<Expr>{}, span_from(first));
-    --at_;
-    fail_here("a block must end with an expression, its value",
-              "write the result without ';' before the closing bracket");
+    if (complete && diagnostics_.all().size() == errors) {
+      --at_;
+      fail_here("a block must end with an expression, its value",
+                "write the result without ';' before the closing bracket");
+    }
+    block.result = missing(span_from(first));
   }
   if (block.blocks.empty() && (closing != "}" || ir::as<ir::Var>(block.result) == nullptr)) return block.result;
   auto seq = std::make_shared<ir::Seq>(std::move(block.blocks), std::move(block.result), span_from(first));
@@ -134,6 +143,24 @@ void Parser::bind_local(const std::string& name, const ir::VarRef& var, size_t t
   vars_.bind(name, var);
 }
 
+// The value of a binding; where it is not understood, the variable is bound all the same, so that its uses are no
+// errors, and the parser is behind the binding or at the bracket that ends its block.
+ir::Expr Parser::bound_value(bool line_ends) {
+  const LineMode lines(*this, line_ends);
+  const auto vars = vars_.enter();
+  const auto syms = sym_vars_.enter();
+  const size_t first = at_;
+  try {
+    return expression();
+  } catch (const SyntaxError&) {
+    vars_.leave(vars);
+    sym_vars_.leave(syms);
+    if (gave_up_) throw;
+    skip_statement(line_ends);
+    return missing(span_of(tokens_[first]));
+  }
+}
+
 void Parser::let(Block& block, bool dataflow) {
   const size_t first = at_;
   take();
@@ -147,15 +174,12 @@ void Parser::let(Block& block, bool dataflow) {
   const auto var = new_var(name, annotation, in_dataflow, name_span);
   const bool recursive = at_word("fn") || at_word("fun") || (at_word("impure") && (peek(1).is_word("fn")));
   if (recursive) bind_local(name, var, defines);
-  Expr value;
-  {
-    const LineMode lines(*this, false);
-    value = expression();
-  }
+  Expr value = bound_value(false);
+  const bool understood = !is_missing(value);
   StructInfo cast = unwrap_match_cast(value);
   if (!recursive) bind_local(name, var, defines);
   block.add({var, std::move(value), std::move(cast), span_from(first)});
-  if (!accept(";") && !at_word("let") && !(peek().starts_line))
+  if (!accept(";") && !at_word("let") && !(peek().starts_line) && understood)
     fail_here(fmt::format("expected ';' behind a let, found {}", peek().described()));
 }
 
@@ -164,15 +188,12 @@ void Parser::graph_binding(Block& block, bool dataflow) {
   const std::string name = take().text;
   const ir::Span name_span = span_from(first);
   take();
-  Expr value;
-  {
-    const LineMode lines(*this, true);
-    value = expression();
-  }
+  Expr value = bound_value(true);
+  const bool understood = !is_missing(value);
   const auto var = new_var(name, nullptr, dataflow && !outputs_[first], name_span);
   bind_local(name, var, first);
   block.add({var, std::move(value), nullptr, span_from(first), !dataflow});
-  if (!accept(";") && !peek().starts_line && !at("}"))
+  if (!accept(";") && !peek().starts_line && !at("}") && understood)
     fail_here(fmt::format("expected ';' or a line break behind a graph binding, found {}", peek().described()));
 }
 
@@ -210,7 +231,6 @@ void Parser::dataflow_block(Block& block) {
   const auto mark = vars_.enter();
   Block inner;
   inner.blocks.push_back({});
-  bool failed = false;
   while (!at("}") && peek().kind != TokenKind::End) {
     try {
       if (at_word("let")) {
@@ -241,9 +261,8 @@ void Parser::dataflow_block(Block& block) {
         inner.add({new_var("", nullptr, true, span), std::move(value), std::move(cast), span});
       }
     } catch (const SyntaxError&) {
-      failed = true;
       skip_statement();
-      if (at_word("def") || at_word("prim_func")) break;
+      if (at_definition()) break;
     }
   }
   outputs_ = std::move(outer_outputs);
@@ -254,7 +273,6 @@ void Parser::dataflow_block(Block& block) {
   for (const auto& [name, var] : bound)
     if (!var->dataflow || vars_.find(name) == nullptr) vars_.bind(name, var);
   expect("}", "after a dataflow block");
-  if (failed) throw SyntaxError{};
   ir::BindingBlock merged{true, {}};
   for (auto& part : inner.blocks)
     for (auto& binding : part.bindings) merged.bindings.push_back(std::move(binding));

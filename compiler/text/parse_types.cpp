@@ -206,9 +206,11 @@ StructInfo Parser::tensor_type(std::string_view closing) {
     } else if (peek().kind == TokenKind::Local) {
       const Token name = take();
       const ir::VarRef* var = vars_.find(name.text);
-      if (var == nullptr)
-        fail_at(span_of(name), fmt::format("%{} is not defined", name.text), {}, ErrorCode::TypeError);
-      node.shape_var = ir::shape_symbol(**var);
+      if (var != nullptr)
+        node.shape_var = ir::shape_symbol(**var);
+      else
+        report(span_of(name), fmt::format("%{} is not defined", name.text), {}, ErrorCode::TypeError);
+      if (var == nullptr) node.shape_var = make_sym_var("");
     } else if (const auto dtype = dtype_name_here();
                dtype && node.dtype == DType::None && (peek(1).is(",") || peek(1).is(closing))) {
       take();
@@ -232,11 +234,12 @@ StructInfo Parser::tensor_type(std::string_view closing) {
   if (listed && node.dims) fail_at(span_from(first), "a tensor type lists its dimensions twice");
   if (listed) node.dims = std::move(listed);
   if (node.dims) node.rank = static_cast<uint32_t>(node.dims->size());
-  if (ndim != kUnknownRank) {
-    if (node.dims && ndim != node.dims->size())
+  if (ndim != kUnknownRank && node.dims) {
+    if (ndim != node.dims->size())
       diagnostics_.error(ErrorCode::WellFormedness, span_from(first),
                          fmt::format("a tensor type says ndim={} and lists {} dimensions", ndim, node.dims->size()), {},
                          10);
+  } else if (ndim != kUnknownRank) {
     node.rank = ndim;
   }
   return std::make_shared<const StructInfoNode>(std::move(node));

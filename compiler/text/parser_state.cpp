@@ -53,11 +53,25 @@ void Parser::fail_here(std::string message, std::string hint) {
 }
 
 void Parser::fail_at(const ir::Span& span, std::string message, std::string hint, ErrorCode code) {
-  if (!gave_up_) diagnostics_.error(code, span, std::move(message), std::move(hint));
+  report(span, std::move(message), std::move(hint), code);
   throw SyntaxError{};
 }
 
-void Parser::skip_statement() {
+void Parser::report(const ir::Span& span, std::string message, std::string hint, ErrorCode code) {
+  if (!gave_up_) diagnostics_.error(code, span, std::move(message), std::move(hint));
+}
+
+void Parser::skip_brackets() {
+  size_t depth = 0;
+  do {
+    if (at("(")) ++depth;
+    if (at(")")) --depth;
+    take();
+  } while (depth > 0 && peek().kind != TokenKind::End);
+}
+
+void Parser::skip_statement(bool line_ends) {
+  const size_t first = at_;
   for (size_t depth = 0; peek().kind != TokenKind::End; take()) {
     if (at("{")) {
       ++depth;
@@ -67,17 +81,20 @@ void Parser::skip_statement() {
     } else if (depth == 0 && at(";")) {
       take();
       return;
-    } else if (peek().starts_line && (at_word("def") || at_word("prim_func") || (depth == 0 && at_word("let")))) {
+    } else if (at_definition() ||
+               (depth == 0 && peek().starts_line && (at_word("let") || (line_ends && at_ > first)))) {
       return;
     }
   }
 }
 
+bool Parser::at_definition() const {
+  return peek().starts_line && (at_word("def") || at_word("prim_func") || at_word("private") ||
+                                (at_word("impure") && peek(1).is_word("def")));
+}
+
 void Parser::skip_definition() {
-  while (peek().kind != TokenKind::End &&
-         !(peek().starts_line && (at_word("def") || at_word("prim_func") || at_word("private") ||
-                                  (at_word("impure") && peek(1).is_word("def")))))
-    take();
+  while (peek().kind != TokenKind::End && !at_definition()) take();
 }
 
 Parser::Nesting::Nesting(Parser& parser) : parser_(parser) {

@@ -42,7 +42,12 @@ class Parser {
   [[noreturn]] void fail_here(std::string message, std::string hint = {});
   [[noreturn]] void fail_at(const ir::Span& span, std::string message, std::string hint = {},
                             ErrorCode code = ErrorCode::ParseError);
-  void skip_statement();
+  void report(const ir::Span& span, std::string message, std::string hint = {}, ErrorCode code = ErrorCode::ParseError);
+  // Stands for what was not understood: a variable without a name that nobody binds.
+  static Expr missing(const ir::Span& span) { return std::make_shared<ir::Var>("", nullptr, false, span); }
+  void skip_brackets();  // from `(` to behind its `)`
+  void skip_statement(bool line_ends = false);
+  bool at_definition() const;
   void skip_definition();
 
   // Counts how deeply the parser is nested.
@@ -139,6 +144,7 @@ class Parser {
   bool statement(Block& block, std::string_view closing);
   void let(Block& block, bool dataflow);
   void graph_binding(Block& block, bool dataflow);
+  Expr bound_value(bool line_ends);
   void dataflow_block(Block& block);
   std::unordered_map<size_t, bool> dataflow_outputs() const;
   ir::VarRef new_var(const std::string& name, StructInfo annotation, bool dataflow, const ir::Span& span);

@@ -9,15 +9,6 @@
 namespace ingot::transform {
 namespace {
 
-// Are the errors such that the rest of the module has meaning, so that inference can tell what else is wrong? All but
-// those of variables and operators in places where they have none.
-bool may_be_inferred(const ir::Diagnostics& diagnostics) {
-  constexpr int kNoMeaning[] = {1, 2, 3, 9, 11, 18};
-  return std::ranges::all_of(diagnostics.all(), [&](const ir::Diagnostic& d) {
-    return std::ranges::find(kNoMeaning, d.rule) == std::end(kNoMeaning);
-  });
-}
-
 // Runs passes one by one: skips optional ones that are switched off, stops at errors, checks forms.
 class Runner {
  public:
@@ -28,8 +19,8 @@ class Runner {
     const PassInfo& info = info_of(pass);
     if (info.optional && !context_->runs(info.name)) return *this;
     module_ = pass(std::move(module_), *context_);
-    if (info.leaves >= ir::Form::Typed || !may_be_inferred(context_->diagnostics))
-      context_->diagnostics.throw_if_errors();
+    // Inference tells what else is wrong, whatever the passes before it found.
+    if (info.leaves >= ir::Form::Typed) context_->diagnostics.throw_if_errors();
     module_.form = std::max(module_.form, info.leaves);
     if (check_forms_ && !context_->diagnostics.has_errors()) analysis::check_form(module_, info.name);
     return *this;
