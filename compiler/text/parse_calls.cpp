@@ -206,10 +206,12 @@ void Parser::named_argument(const ir::Op* op, Arguments& into) {
     if (list) expect("]", "after the StructInfo of the results");
     return;
   }
-  const std::string_view param = name.text == "tir_vars" ? "vars" : std::string_view(name.text);
+  std::string_view param = name.text == "tir_vars" ? "vars" : std::string_view(name.text);
+  for (const std::string_view line : op->attributes)
+    if (ir::names_attribute(line, name.text)) param = bare_attribute(line);
   for (size_t i = 0; i < op->params.size(); ++i) {
     if (bare_param(op->params[i]) != param) continue;
-    if (number_attribute(*op, name.text, into)) return;
+    if (number_attribute(*op, param, into)) return;
     if (into.positional.size() != i)
       fail_at(span_of(name), fmt::format("{}: argument {} comes at position {}, belongs at {}", op->name, name.text,
                                          into.positional.size(), i));
