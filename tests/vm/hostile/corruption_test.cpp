@@ -94,7 +94,7 @@ class Tally {
 };
 
 TEST(Hostile, SamplesRun) {
-  EXPECT_EQ(samples().size(), 11u);
+  EXPECT_EQ(samples().size(), 12u);
   for (const Sample& sample : samples()) {
     const test::Outcome outcome = test::run_bytes(sample.bytes, [](const Error&) {});
     EXPECT_TRUE(outcome.loaded) << sample.name;
