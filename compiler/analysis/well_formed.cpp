@@ -264,8 +264,8 @@ class Checker {
     defining_ = outer_defining;
     if (is_function) recursive_.erase(b.var.get());
     if (b.cast != nullptr) {
-      infos_.bind_new(b.cast);
       infos_.check(b.cast, here_, AnnotationOf::Cast);
+      infos_.bind_new(b.cast);
     }
     if (b.var->annotation != nullptr) infos_.check(b.var->annotation, place(b.var->span), AnnotationOf::Value);
     if (!is_function) bind(b.var);

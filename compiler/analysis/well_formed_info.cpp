@@ -1,6 +1,7 @@
 #include "compiler/analysis/well_formed_info.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/ir/prim_value.h"
 
@@ -53,9 +54,15 @@ void InfoChecker::check_vars(const PrimExpr& expr, const ir::Span& span, Annotat
         return rule(
             5, span,
             fmt::format("the shape variable {} is not bound, and {} does not bind it", var->name, to_text(expr)),
-            "a dimension binds a variable only where it stands alone");
+            "a dimension binds a variable only where it stands alone, for what stands behind it");
     }
   });
+}
+
+// A dimension or a value: in a match_cast it binds a new variable for what stands behind it.
+void InfoChecker::check_member(const PrimExpr& expr, const ir::Span& span, AnnotationOf of, int rule_of_kind) {
+  if (of == AnnotationOf::Cast && !in_function_ && expr.op() == PrimOp::Var) bind(expr.var());
+  check_vars(expr, span, of, rule_of_kind);
 }
 
 void InfoChecker::check(const StructInfo& info, const ir::Span& span, AnnotationOf of) {
@@ -68,7 +75,7 @@ void InfoChecker::check(const StructInfo& info, const ir::Span& span, Annotation
       if (info->dims && info->rank != info->dims->size())
         rule(10, span, fmt::format("ndim is {}, {} dimensions are listed", info->rank.value_or(0), info->dims->size()));
       if (info->dims)
-        for (const PrimExpr& dim : *info->dims) check_vars(dim, span, of, tensor ? 14 : 15);
+        for (const PrimExpr& dim : *info->dims) check_member(dim, span, of, tensor ? 14 : 15);
       if (info->shape_var && !info->shape_var->name.empty() && !visible_.contains(info->shape_var.get()))
         rule(14, span, fmt::format("%{}, which gives the shape, is not in scope", info->shape_var->name));
       break;
@@ -82,7 +89,7 @@ void InfoChecker::check(const StructInfo& info, const ir::Span& span, Annotation
           rule(22, span,
                fmt::format("the value {} of a Prim is {}, its dtype {}", to_text(*info->value),
                            condition ? "bool" : "int64", dtype_name(info->dtype)));
-        check_vars(*info->value, span, of, 16);
+        check_member(*info->value, span, of, 16);
       }
       break;
     case InfoKind::Tuple:
@@ -101,9 +108,11 @@ void InfoChecker::check_func(const StructInfoNode& info, const ir::Span& span, A
     return;
   }
   const size_t mark = enter();
+  const bool outer = std::exchange(in_function_, true);
   for (const StructInfo& param : info.fields) bind_new(param);
   for (const StructInfo& param : info.fields) check(param, span, of);
   check(info.result, span, of == AnnotationOf::Parameter ? AnnotationOf::Result : of);
+  in_function_ = outer;
   leave(mark);
 }
 
