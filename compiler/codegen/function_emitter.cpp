@@ -253,6 +253,8 @@ void FunctionEmitter::branch(const If& e, std::optional<Register> dest, bool tai
     sequence(seq, tail, dest);
   };
   run(e.then_branch);
+  // What a tail call read goes with its frame.
+  temporaries_.clear();
   if (!tail) code_.emit(Opcode::Jump, end);
   code_.bind(otherwise);
   const size_t used = registers_.count();
