@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <xbyak/xbyak.h>
 
+#include "runtime/jit/perf_map.h"
+
 namespace ingot::jit {
 namespace {
 

@@ -5,9 +5,10 @@
 
 #include "runtime/base/cpu.h"
 #include "runtime/jit/code_memory.h"
-#include "runtime/jit/perf_map.h"
 
 namespace ingot::jit {
+
+class PerfMap;
 
 // One tile of a matrix product, float32: rows of c of up to `width()` columns. Distances are in bytes.
 struct ProductTileArgs {
