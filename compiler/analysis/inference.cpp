@@ -254,8 +254,8 @@ FunctionRef Inference::function(const Function& f, const Var* self, SymVars* gen
   context_.dataflow = false;
   context_.must_be_pure = f.pure && !has_flag(f.attrs, "force_pure") && !has_flag(f.attrs, "relax.force_pure");
   if (f.span.line != 0) context_.here = f.span;
-  if (!f.params.empty() || self != nullptr) {
-    context_.at = origin_of(f.params.empty() ? *self : *f.params.front());
+  if (const Var* first = f.params.empty() ? self : f.params.front().get()) {
+    context_.at = origin_of(*first);
     context_.uses = 0;
   }
   hold_shapes(f);

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "compiler/onnx/conversions.h"
 #include "compiler/onnx/tensor.h"
 #include "runtime/base/error.h"
@@ -7,11 +5,6 @@
 
 // Parts at places that other inputs name, places of elements, and tensors made from positions.
 namespace ingot::onnx_import {
-namespace {
-
-StructInfo of_rank(DType dtype, size_t rank) { return tensor_info(dtype, static_cast<uint32_t>(rank)); }
-
-}  // namespace
 
 Results convert_gather(const Node& node) {
   auto& b = node.builder();

@@ -8,8 +8,6 @@
 namespace ingot::onnx_import {
 namespace {
 
-StructInfo of_rank(DType dtype, size_t rank) { return tensor_info(dtype, static_cast<uint32_t>(rank)); }
-
 // first - second * cos(2 pi n / N) + third * cos(4 pi n / N), N one less where the window is not periodic.
 Results cosine_window(const Node& node, double first, double second, double third) {
   auto& b = node.builder();

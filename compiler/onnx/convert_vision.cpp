@@ -1,14 +1,8 @@
 #include "compiler/onnx/conversions.h"
 #include "compiler/onnx/spatial.h"
 #include "runtime/base/error.h"
-#include "runtime/symbolic/simplify.h"
 
 namespace ingot::onnx_import {
-namespace {
-
-StructInfo of_rank(const Typed& x, size_t rank) { return tensor_info(x.dtype(), static_cast<uint32_t>(rank)); }
-
-}  // namespace
 
 Results convert_grid_sample(const Node& node) {
   auto& b = node.builder();
@@ -56,7 +50,7 @@ Results convert_col2im(const Node& node) {
       "col2im",
       {x, node.input(1), node.input(2), b.integers(node.integers("dilations", spatial, 1, 1)),
        b.integers(node.integers("pads", 2 * spatial, 0, 0)), b.integers(node.integers("strides", spatial, 1, 1))},
-      of_rank(x, 2 + spatial))};
+      of_rank(x.dtype(), 2 + spatial))};
 }
 
 Results convert_deform_conv(const Node& node) {
@@ -141,12 +135,12 @@ Results convert_center_crop_pad(const Node& node) {
   const auto half = [&](const Typed& value) { return b.call("floor_divide", b.call("maximum", value, 0.0), 2.0); };
   const Typed cut = half(b.subtract(have, wanted));
   const Typed end = b.add(cut, b.call("minimum", {have, wanted}));
-  const Typed part = b.builtin("slice", {x, cut, end, along, b.none()}, of_rank(x, x.rank()));
+  const Typed part = b.builtin("slice", {x, cut, end, along, b.none()}, of_rank(x.dtype(), x.rank()));
   const Typed missing = b.call("maximum", b.subtract(wanted, have), 0.0);
   const Typed before = half(missing);
   const Typed sides[] = {before, b.subtract(missing, before)};
   const Typed pads = b.call_tuple("concat", sides, {{"axis", int64_t{0}}});
-  StructInfo info = of_rank(x, x.rank());
+  StructInfo info = of_rank(x.dtype(), x.rank());
   if (const auto sizes = node.known(1)) {
     Dims dims = x.dims();
     for (size_t i = 0; i < axes.size(); ++i) dims[static_cast<size_t>(axes[i])] = sizes->at(i);

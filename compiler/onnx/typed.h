@@ -39,6 +39,8 @@ struct Typed {
   const PrimExpr& dim(size_t i) const { return dims().at(i); }
 };
 
+// A tensor of which only the rank is known.
+inline StructInfo of_rank(DType dtype, size_t rank) { return tensor_info(dtype, static_cast<uint32_t>(rank)); }
 // The known elements of an integer or bool tensor of rank 0 or 1 with at most 4096 elements.
 std::optional<Dims> known_values(const Typed& x);
 // The same as numbers.

@@ -11,16 +11,9 @@ using namespace Xbyak;
 
 namespace {
 
-// rax, rcx and rdx are for instructions, r14 is the index of the innermost loop, r15 the frame.
-const Reg64 kPointers[] = {util::rbx, util::rbp, util::rsi, util::rdi, util::r8,
-                           util::r9,  util::r10, util::r11, util::r12, util::r13};
 const Reg64 kSaved[] = {util::rbx, util::rbp, util::r12, util::r13, util::r14, util::r15};
 const Reg64 kClobbered[] = {util::rsi, util::rdi, util::r8, util::r9, util::r10, util::r11};
 constexpr size_t kAreas = 4;
-
-int64_t element_bytes(const Instr& instr) { return static_cast<int64_t>(dtype_bytes(instr.dtype)); }
-
-bool fits_int32(int64_t value) { return value == static_cast<int32_t>(value); }
 
 }  // namespace
 
@@ -153,7 +146,7 @@ void Emitter::loop(const Loop& loop) {
   block(loop.body);
   if (masked) tail_ = nullptr;
   for (const Pointer& pointer : pointers_)
-    if (pointer.moves()) add(kPointers[pointer.reg], static_cast<int>(pointer.own * pointer.bytes * loop.step));
+    if (pointer.moves()) add(pointer.reg, static_cast<int>(pointer.own * pointer.bytes * loop.step));
   const int64_t limit = loop.extent - slack;
   if (loop.innermost) {
     add(index_, static_cast<uint32_t>(loop.step));
@@ -179,111 +172,6 @@ void Emitter::loop(const Loop& loop) {
   }
   L(end);
 }
-
-// Addresses.
-
-namespace {
-
-void for_each_instr(const Block& block, const std::function<void(const Instr&)>& visit) {
-  for (const Item& item : block) {
-    if (const auto* instr = std::get_if<Instr>(&item)) visit(*instr);
-    if (const auto* loop = std::get_if<Loop*>(&item)) for_each_instr((*loop)->body, visit);
-    if (const auto* branch = std::get_if<Branch*>(&item)) {
-      for_each_instr((*branch)->then_block, visit);
-      for_each_instr((*branch)->else_block, visit);
-    }
-  }
-}
-
-bool has_address(const Instr& instr) {
-  return instr.op == Op::Load || instr.op == Op::Store || instr.op == Op::Gather || instr.op == Op::Scatter ||
-         instr.op == Op::Prefetch;
-}
-
-}  // namespace
-
-Emitter::Pointer Emitter::pointer_for(const Position& at, Slot own) const {
-  Pointer pointer{at.buffer, 0, {}, at.base, 0, 0};
-  for (const auto& part : at.parts) {
-    if (part.slot == own) {
-      pointer.own = part.coefficient;
-    } else {
-      pointer.outer.push_back(part);
-    }
-  }
-  return pointer;
-}
-
-const Emitter::Pointer* Emitter::pointer_of(const Pointer& wanted) const {
-  for (const Pointer& pointer : pointers_)
-    if (pointer.buffer == wanted.buffer && pointer.own == wanted.own && pointer.outer == wanted.outer &&
-        fits_int32((wanted.base - pointer.base) * 8))
-      return &pointer;
-  return nullptr;
-}
-
-// One register for each way through a buffer. It holds the address at index 0 where the index can be scaled, else that
-// of the current iteration.
-void Emitter::make_pointers(const Loop& loop) {
-  std::vector<Slot> inside;
-  for_each_instr(loop.body, [&](const Instr& instr) {
-    if (instr.op == Op::EvalSlot || instr.op == Op::SetSlot) inside.push_back(instr.ref);
-  });
-  for_each_instr(loop.body, [&](const Instr& instr) {
-    if (!has_address(instr) || pointers_.size() == std::size(kPointers)) return;
-    const Position& at = position(instr);
-    for (const auto& part : at.parts)
-      if (std::ranges::find(inside, part.slot) != inside.end()) return;
-    Pointer pointer = pointer_for(at, loop.slot);
-    pointer.bytes = element_bytes(instr);
-    const auto advance = checked_mul(pointer.own, pointer.bytes * loop.step);
-    if (pointer_of(pointer) != nullptr || !advance || !fits_int32(*advance)) return;
-    pointer.reg = pointers_.size();
-    Position start{at.buffer, at.base, 0, pointer.outer};
-    if (pointer.moves()) start.parts.push_back({loop.slot, pointer.own});
-    const Reg64& reg = kPointers[pointer.reg];
-    position_to_rax(start);
-    mov(reg, ptr[frame_ + offsetof(Frame, buffers)]);
-    mov(reg, ptr[reg + at.buffer * 8]);
-    lea(reg, ptr[reg + rax * static_cast<int>(pointer.bytes)]);
-    pointers_.push_back(std::move(pointer));
-  });
-}
-
-RegExp Emitter::address(const Instr& instr) {
-  const Position& at = position(instr);
-  const int64_t bytes = element_bytes(instr);
-  if (innermost_ != nullptr) {
-    const Pointer wanted = pointer_for(at, innermost_->slot);
-    if (const Pointer* pointer = pointer_of(wanted)) {
-      const RegExp start = kPointers[pointer->reg] + static_cast<int>((at.base - pointer->base) * bytes);
-      return wanted.own == 1 ? start + index_ * static_cast<int>(bytes) : start;
-    }
-  }
-  position_to_rax(at);
-  mov(rdx, ptr[frame_ + offsetof(Frame, buffers)]);
-  mov(rdx, ptr[rdx + at.buffer * 8]);
-  lea(rdx, ptr[rdx + rax * static_cast<int>(bytes)]);
-  return RegExp(rdx);
-}
-
-void Emitter::position_to_rax(const Position& at) {
-  mov(rax, at.base);
-  for (const auto& part : at.parts) {
-    load_slot(rdx, part.slot);
-    if (part.coefficient != 1) {
-      if (fits_int32(part.coefficient)) {
-        imul(rdx, rdx, static_cast<int>(part.coefficient));
-      } else {
-        mov(rcx, part.coefficient);
-        imul(rdx, rcx);
-      }
-    }
-    add(rax, rdx);
-  }
-}
-
-// Places of values.
 
 Xbyak::Address Emitter::frame_place(Value value, size_t bytes) {
   const auto at = static_cast<uint32_t>(spills_ + static_cast<size_t>(places_.frame[value]) * vector_bytes_);
@@ -572,129 +460,6 @@ void Emitter::fma(const Instr& instr) {
     }
   }
   keep(instr, to);
-}
-
-// The value of an index expression in rax; operands that wait lie in area 3. What does not fit an int64 faults.
-void Emitter::index_expr(const PrimExpr& expr, const IndexExpr& whole, uint32_t depth) {
-  if (expr.op() == PrimOp::Const) {
-    mov(rax, expr.value());
-    return;
-  }
-  if (expr.op() == PrimOp::Var) {
-    const auto found = std::ranges::find(whole.slots, expr.var().get(), &std::pair<const SymVarNode*, Slot>::first);
-    return load_slot(rax, found->second);
-  }
-  if (depth == 8) throw Refusal{};
-  Label end, otherwise;
-  const auto waiting = qword[rsp + area_offset(3) + depth * 8];
-  const auto truth = [&] {
-    test(rax, rax);
-    setne(al);
-    movzx(eax, al);
-  };
-  index_expr(expr.operands()[0], whole, depth);
-  if (expr.op() == PrimOp::Not) {
-    test(rax, rax);
-    sete(al);
-    movzx(eax, al);
-    return;
-  }
-  if (expr.op() == PrimOp::And || expr.op() == PrimOp::Or) {
-    truth();
-    expr.op() == PrimOp::And ? jz(end, T_NEAR) : jnz(end, T_NEAR);
-    index_expr(expr.operands()[1], whole, depth);
-    truth();
-    L(end);
-    return;
-  }
-  if (expr.op() == PrimOp::Select) {
-    test(rax, rax);
-    jz(otherwise, T_NEAR);
-    index_expr(expr.operands()[1], whole, depth);
-    jmp(end, T_NEAR);
-    L(otherwise);
-    index_expr(expr.operands()[2], whole, depth);
-    L(end);
-    return;
-  }
-  mov(waiting, rax);
-  index_expr(expr.operands()[1], whole, depth + 1);
-  mov(rcx, rax);
-  mov(rax, waiting);
-  switch (expr.op()) {
-    case PrimOp::Add:
-      add(rax, rcx);
-      jo(fault_label(Fault::Overflow), T_NEAR);
-      return;
-    case PrimOp::Sub:
-      sub(rax, rcx);
-      jo(fault_label(Fault::Overflow), T_NEAR);
-      return;
-    case PrimOp::Mul:
-      imul(rax, rcx);
-      jo(fault_label(Fault::Overflow), T_NEAR);
-      return;
-    case PrimOp::FloorDiv:
-    case PrimOp::FloorMod:
-      return index_division(expr.op() == PrimOp::FloorDiv);
-    case PrimOp::Min:
-      cmp(rcx, rax);
-      cmovl(rax, rcx);
-      return;
-    case PrimOp::Max:
-      cmp(rcx, rax);
-      cmovg(rax, rcx);
-      return;
-    default:
-      break;
-  }
-  cmp(rax, rcx);
-  switch (expr.op()) {
-    case PrimOp::Equal:
-      sete(al);
-      break;
-    case PrimOp::NotEqual:
-      setne(al);
-      break;
-    case PrimOp::Less:
-      setl(al);
-      break;
-    default:
-      setle(al);
-  }
-  movzx(eax, al);
-}
-
-// rax by rcx, towards minus infinity.
-void Emitter::index_division(bool quotient) {
-  Label plain, end;
-  test(rcx, rcx);
-  jz(fault_label(Fault::DivisionByZero), T_NEAR);
-  cmp(rcx, -1);
-  jne(plain, T_NEAR);
-  if (quotient) {
-    neg(rax);
-    jo(fault_label(Fault::Overflow), T_NEAR);
-  } else {
-    xor_(eax, eax);
-  }
-  jmp(end, T_NEAR);
-  L(plain);
-  cqo();
-  idiv(rcx);
-  // The remainder has the dividend's sign; where it is not the divisor's, one step down.
-  Label exact;
-  test(rdx, rdx);
-  jz(exact, T_NEAR);
-  push(rdx);
-  xor_(rdx, rcx);
-  pop(rdx);
-  jns(exact, T_NEAR);
-  dec(rax);
-  add(rdx, rcx);
-  L(exact);
-  if (!quotient) mov(rax, rdx);
-  L(end);
 }
 
 }  // namespace ingot::jit

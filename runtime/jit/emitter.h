@@ -99,6 +99,7 @@ class Emitter : protected Xbyak::CodeGenerator {
   void lanes_to_memory(const Instr& instr, const Xbyak::RegExp& at, bool by_index);
   Xbyak::Address area(int i, size_t bytes = 16) const;
   size_t area_offset(int i) const { return areas_ + static_cast<size_t>(i) * 64; }
+  static bool fits_int32(int64_t value) { return value == static_cast<int32_t>(value); }
   const Position& position(const Instr& instr) const { return function_->positions[instr.ref]; }
   const Function& function() const { return *function_; }
 
@@ -110,8 +111,8 @@ class Emitter : protected Xbyak::CodeGenerator {
     int64_t own;  // coefficient of the loop's own slot, in elements
     std::vector<Position::Part> outer;
     int64_t base;
-    int64_t bytes;  // of an element
-    size_t reg;
+    int64_t bytes = 0;  // of an element
+    Xbyak::Reg64 reg{};
     bool moves() const { return own != 0 && own != 1; }
   };
 
