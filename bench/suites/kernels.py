@@ -2,13 +2,14 @@
 
 One thread each; rows NAME.2t are ours with two threads against ours with one. Peer `memcpy` copies as many bytes as the result
 has, peer `read` adds up as many as the operands have, in the same run (bench/kernels_runner.cpp); the bar of such a row is its speedup, the
-share of that bandwidth. Row compile: the median time to generate the code of one kernel.
+share of that bandwidth. Rows NAME.2t of sums stand against `read` with two threads too; row read.2t is that against `read` with one, over the
+rounds of all sums: what the second thread can bring. Row compile: the median time to generate the code of one kernel.
 
 Commands of bench/kernels_runner.cpp, beside `version` and `quit` (see bench/runner.py):
 
-    memcpy BYTES COUNT    ok MICROSECONDS...
-    read BYTES COUNT      ok MICROSECONDS...
-    compile COUNT PATH    ok MICROSECONDS...    COUNT times each PrimFunc of the executable at PATH
+    memcpy BYTES COUNT          ok MICROSECONDS...
+    read BYTES THREADS COUNT    ok MICROSECONDS...
+    compile COUNT PATH          ok MICROSECONDS...    COUNT times each PrimFunc of the executable at PATH
 """
 import subprocess
 import sys
@@ -23,7 +24,8 @@ from runner import Runner
 
 SETTINGS = [
     "one thread on each side unless the name ends in .2t; float32; inputs arange(n) / n; results of all sides compared",
-    "peer memcpy: a copy of as many bytes as the result has; peer read: the sum of as many as the operands have; speedup is the share of that bandwidth",
+    "peer memcpy: a copy of as many bytes as the result has; peer read: the sum of as many as the operands have, read.2t: by two threads; "
+    "from memory like that of tensors; speedup is the share of that bandwidth",
     "ONNX Runtime from npm's onnxruntime-node, CPU provider, all graph optimisations; PyTorch from Debian, eager",
 ]
 BUILD = ROOT / "build/release"
@@ -103,7 +105,17 @@ def ready(runner, path, workload, threads=1):
     return runner.output(WORK / "output.bin")
 
 
-def measure_workload(workload, ours, second, memory, peers, rounds):
+def limits(workload):
+    """What the memory runner is asked for next to a workload."""
+    if workload.memory == "memcpy":
+        return {"memcpy": ("memcpy", 4 * int(np.prod(workload.result)))}
+    if workload.memory == "read":
+        return {f"read{suffix}": ("read", 4 * int(np.prod(workload.shapes[0])), threads) for suffix, threads in (("", 1), (".2t", 2))}
+    return {}
+
+
+def measure_workload(workload, ours, second, memory, peers, rounds, reads):
+    """Yields the rows of a workload; adds the times of `read` and `read.2t` to `reads`."""
     path = compiled(workload)
     expected = ready(ours, path, workload)
     sides = {"ours": ours}
@@ -118,21 +130,25 @@ def measure_workload(workload, ours, second, memory, peers, rounds):
             raise RuntimeError(f"{workload.name}: the results of ingot and {name} differ")
         sides[name] = runner
     repeats = max(1, min(400, round(3e4 / min(ours.run(3)))))
-    limit = 4 * int(np.prod(workload.result)) if workload.memory == "memcpy" else 4 * int(np.prod(workload.shapes[0]))
-    samples = {name: [] for name in sides}
-    bandwidth = []
+    asked = limits(workload)
+    samples = {name: [] for name in (*sides, *asked)}
     for _ in range(rounds):
         for name, runner in sides.items():
             samples[name] += runner.run(repeats)
-        if workload.memory:
-            bandwidth += [float(word) for word in memory.ask(workload.memory, limit, repeats).split()]
-    if workload.memory:
-        yield compare("kernels", workload.name, "us", samples["ours"], workload.memory, "", bandwidth)
+        for name, words in asked.items():
+            samples[name] += [float(word) for word in memory.ask(*words, repeats).split()]
+    row = lambda name, side, peer, version, theirs: compare("kernels", name, "us", samples[side], peer, version, samples[theirs])
+    for name in asked.keys() - {"read.2t"}:
+        yield row(workload.name, "ours", name, "", name)
     for name, runner, _ in peers:
         if name in samples:
-            yield compare("kernels", workload.name, "us", samples["ours"], name, runner.version().split()[1], samples[name])
+            yield row(workload.name, "ours", name, runner.version().split()[1], name)
     if workload.threads:
-        yield compare("kernels", f"{workload.name}.2t", "us", samples["2t"], "one thread", "", samples["ours"])
+        yield row(f"{workload.name}.2t", "2t", "one thread", "", "ours")
+    if "read.2t" in asked:
+        yield row(f"{workload.name}.2t", "2t", "read.2t", "", "read.2t")
+        for name, times in reads.items():
+            times += samples[name]
     for runner in sides.values():
         runner.unload()
 
@@ -148,9 +164,10 @@ def measure(quick):
          Runner("onnxruntime", peer("onnxruntime")) as onnxruntime, Runner("torch", peer("torch")) as torch:
         peers = [("onnxruntime", onnxruntime, lambda w: w.onnx_path() if w.nodes else None),
                  ("torch", torch, lambda w: w.torch)]
-        compile_times = []
+        compile_times, reads = [], {"read": [], "read.2t": []}
         for workload in WORKLOADS:
-            yield from measure_workload(workload, ours, second, memory, peers, QUICK_ROUNDS if quick else ROUNDS)
+            yield from measure_workload(workload, ours, second, memory, peers, QUICK_ROUNDS if quick else ROUNDS, reads)
             answer = memory.ask("compile", 9, WORK / f"{workload.name}.ingot")
             compile_times += [float(word) for word in answer.split()]
+        yield compare("kernels", "read.2t", "us", reads["read.2t"], "one thread", "", reads["read"])
         yield compare("kernels", "compile", "us", compile_times)
