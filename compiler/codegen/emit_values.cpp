@@ -273,15 +273,14 @@ Place FunctionEmitter::settle(Place place, const StructInfo& info) {
     case InfoKind::Object:
       return place;
     case InfoKind::Func:
-      if (!info->has_params) return place;
       check_value(place.reg, without_dims(info), false);
       break;
     case InfoKind::Tensor:
-      if (!info->rank) return place;
-      check_value(
-          place.reg,
-          info->rank == 0u ? tensor_info(info->dtype, std::vector<PrimExpr>{}) : tensor_info(info->dtype, *info->rank),
-          false);
+      check_value(place.reg,
+                  !info->rank         ? tensor_info(info->dtype)
+                  : *info->rank == 0u ? tensor_info(info->dtype, std::vector<PrimExpr>{})
+                                      : tensor_info(info->dtype, *info->rank),
+                  false);
       break;
     case InfoKind::Shape:
       check_value(place.reg, info->rank ? shape_info(*info->rank) : shape_info(), false);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -231,8 +232,15 @@ void Parser::dataflow_block(Block& block) {
   const auto mark = vars_.enter();
   Block inner;
   inner.blocks.push_back({});
+  enum class Outputs { Open, Listed, Reported } outputs = Outputs::Open;
   while (!at("}") && peek().kind != TokenKind::End) {
     try {
+      if (outputs == Outputs::Listed) {
+        outputs = Outputs::Reported;
+        diagnostics_.error(
+            ErrorCode::ParseError, span_of(peek()),
+            fmt::format("expected '}}' behind the outputs of a dataflow block, found {}", peek().described()));
+      }
       if (at_word("let")) {
         let(inner, true);
       } else if (peek().kind == TokenKind::Local && peek(1).is("=")) {
@@ -240,16 +248,22 @@ void Parser::dataflow_block(Block& block) {
       } else if (at_word("output") && peek(1).is("(")) {
         take();
         take();
+        std::unordered_set<std::string> bound;
+        for (const auto& [name, var] : vars_.since(mark)) bound.insert(name);
         while (!at(")")) {
           const size_t first = at_;
           const std::string name = local_name("in output");
           const ir::VarRef* var = vars_.find(name);
           if (var == nullptr)
             diagnostics_.error(ErrorCode::TypeError, span_from(first), fmt::format("%{} is not defined", name));
+          else if (!bound.contains(name))
+            diagnostics_.error(ErrorCode::WellFormedness, span_from(first),
+                               fmt::format("%{} is an output of a dataflow block that does not bind it", name), {}, 1);
           if (!accept(",")) break;
         }
         expect(")", "after the outputs of a dataflow block");
         accept(";");
+        if (outputs == Outputs::Open) outputs = Outputs::Listed;
       } else {
         const size_t first = at_;
         Expr value = expression();
