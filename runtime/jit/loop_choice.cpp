@@ -57,12 +57,15 @@ std::unordered_set<const void*> lane_vars(const NestLoop& loop) {
 
 enum class Reach { Same, Near, Strided, Anywhere };
 Reach reach(const Place& place, const SymVar& var, const std::unordered_set<const void*>& vars) {
-  auto moving = vars;
-  moving.insert(var.get());
+  const auto moves = [&](const PrimExpr& expr) {
+    bool found = false;
+    for_each_var(expr, [&](const SymVar& each) { found |= each == var || vars.contains(each.get()); });
+    return found;
+  };
   if (!place.proved) {
     Reach worst = Reach::Same;
     for (size_t d = 0; d < place.indices.size(); ++d) {
-      if (!tir::mentions_any(place.indices[d], moving)) continue;
+      if (!moves(place.indices[d])) continue;
       const auto parts = tir::linear_parts(place.indices[d]);
       const bool linear = !parts.rest && !tir::mentions_any(place.indices[d], vars);
       const bool near = linear && d + 1 == place.indices.size() && std::abs(parts.coefficient_of(var)) == 1;
@@ -71,7 +74,7 @@ Reach reach(const Place& place, const SymVar& var, const std::unordered_set<cons
     return worst;
   }
   const auto parts = tir::linear_parts(place.indices[0]);
-  if (parts.rest && tir::mentions_any(parts.rest, moving)) return Reach::Anywhere;
+  if (parts.rest && moves(parts.rest)) return Reach::Anywhere;
   for (const auto& part : parts.parts)
     if (vars.contains(part.var.get())) return Reach::Anywhere;
   const int64_t stride = parts.coefficient_of(var);

@@ -7,29 +7,33 @@
 namespace ingot {
 namespace {
 
-bool add_product(std::optional<int64_t>& sum, int64_t a, int64_t b) {
+// Points into the expression.
+struct Collected {
+  struct Part {
+    const PrimExpr* var;
+    int64_t coefficient;
+  };
+  int64_t constant = 0;
+  std::vector<Part> parts = {};
+};
+
+bool add_product(int64_t& sum, int64_t a, int64_t b) {
   const auto product = checked_mul(a, b);
-  sum = product ? checked_add(*sum, *product) : std::nullopt;
-  return sum.has_value();
+  const auto total = product ? checked_add(sum, *product) : std::nullopt;
+  sum = total.value_or(sum);
+  return total.has_value();
 }
 
-bool collect(const PrimExpr& expr, int64_t factor, Sum& sum) {
+bool collect(const PrimExpr& expr, int64_t factor, Collected& sum) {
   const auto operands = expr.operands();
-  std::optional<int64_t> total;
   switch (expr.op()) {
     case PrimOp::Const:
-      total = sum.constant;
-      if (!add_product(total, factor, expr.value())) return false;
-      sum.constant = *total;
-      return true;
+      return add_product(sum.constant, factor, expr.value());
     case PrimOp::Var: {
-      const auto same = [&](const Term& term) { return term.factors[0].var() == expr.var(); };
-      auto term = std::ranges::find_if(sum.terms, same);
-      if (term == sum.terms.end()) term = sum.terms.insert(term, Term{0, {expr}});
-      total = term->coefficient;
-      if (!add_product(total, factor, 1)) return false;
-      term->coefficient = *total;
-      return true;
+      const auto same = [&](const Collected::Part& part) { return part.var->var() == expr.var(); };
+      auto part = std::ranges::find_if(sum.parts, same);
+      if (part == sum.parts.end()) part = sum.parts.insert(part, {&expr, 0});
+      return add_product(part->coefficient, factor, 1);
     }
     case PrimOp::Add:
       return collect(operands[0], factor, sum) && collect(operands[1], factor, sum);
@@ -47,15 +51,35 @@ bool collect(const PrimExpr& expr, int64_t factor, Sum& sum) {
   }
 }
 
+std::optional<Collected> collect(const PrimExpr& expr) {
+  constexpr size_t kUsualParts = 4;
+  Collected sum;
+  sum.parts.reserve(kUsualParts);
+  if (!collect(expr, 1, sum)) return std::nullopt;
+  std::erase_if(sum.parts, [](const Collected::Part& part) { return part.coefficient == 0; });
+  const auto name = [](const Collected::Part& part) -> const std::string& { return part.var->var()->name; };
+  if (!std::ranges::is_sorted(sum.parts, {}, name)) std::ranges::stable_sort(sum.parts, {}, name);
+  return sum;
+}
+
 }  // namespace
 
 std::optional<Sum> linear_sum(const PrimExpr& expr) {
-  Sum sum;
-  if (!collect(expr, 1, sum)) return std::nullopt;
-  std::erase_if(sum.terms, [](const Term& term) { return term.coefficient == 0; });
-  std::ranges::stable_sort(sum.terms, {},
-                           [](const Term& term) -> const std::string& { return term.factors[0].var()->name; });
+  const auto collected = collect(expr);
+  if (!collected) return std::nullopt;
+  Sum sum{collected->constant, {}};
+  sum.terms.reserve(collected->parts.size());
+  for (const auto& [var, coefficient] : collected->parts) sum.terms.push_back({coefficient, {*var}});
   return sum;
+}
+
+std::optional<LinearTerms> linear_terms(const PrimExpr& expr) {
+  const auto collected = collect(expr);
+  if (!collected) return std::nullopt;
+  LinearTerms result{collected->constant, {}};
+  result.terms.reserve(collected->parts.size());
+  for (const auto& [var, coefficient] : collected->parts) result.terms.push_back({var->var(), coefficient});
+  return result;
 }
 
 }  // namespace ingot

@@ -21,6 +21,24 @@ auto attempt_or(Attempt attempt, decltype(attempt()) fallback) -> decltype(attem
   }
 }
 
+// What the ranges of variables alone tell of sums and products, without tables; for anything else, any value.
+Range range_at_sight(const PrimExpr& expr, const Assumptions& assumptions) {
+  switch (expr.op()) {
+    case PrimOp::Const:
+      return {expr.value(), expr.value()};
+    case PrimOp::Var:
+      return assumptions.of(expr.var());
+    case PrimOp::Add:
+    case PrimOp::Mul: {
+      const Range a = range_at_sight(expr.operands()[0], assumptions);
+      const Range b = range_at_sight(expr.operands()[1], assumptions);
+      return expr.op() == PrimOp::Add ? add(a, b) : multiply(a, b);
+    }
+    default:
+      return kAnyValue;
+  }
+}
+
 LinearForm without_term(Sum sum, const SymVar& var) {
   int64_t coefficient = 0;
   std::erase_if(sum.terms, [&](const Term& term) {
@@ -114,6 +132,7 @@ std::optional<LinearForm> linear_in(const PrimExpr& expr, const SymVar& var, con
 }
 
 Proof prove_equal(const PrimExpr& a, const PrimExpr& b, const Assumptions& assumptions) {
+  if (a.as_const() && b.as_const()) return a.value() == b.value() ? Proof::Yes : Proof::No;
   if (same_expr(a, b)) return Proof::Yes;
   return attempt_or(
       [&] {
@@ -127,6 +146,9 @@ Proof prove_equal(const PrimExpr& a, const PrimExpr& b, const Assumptions& assum
 }
 
 Proof prove_less_equal(const PrimExpr& a, const PrimExpr& b, const Assumptions& assumptions) {
+  const Range low = range_at_sight(a, assumptions), high = range_at_sight(b, assumptions);
+  if (has_greatest(low) && has_least(high) && low.greatest <= high.least) return Proof::Yes;
+  if (has_least(low) && has_greatest(high) && low.least > high.greatest) return Proof::No;
   return attempt_or(
       [&] {
         Simplifier simplifier(assumptions);

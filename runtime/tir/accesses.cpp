@@ -9,6 +9,8 @@ namespace {
 
 class Collector {
  public:
+  explicit Collector(bool wants_accesses) : wants_accesses_(wants_accesses) {}
+
   void statements(const std::vector<Stmt>& list) {
     for (const Stmt& stmt : list) std::visit([&](const auto& node) { statement(node); }, stmt->node);
   }
@@ -18,7 +20,11 @@ class Collector {
 
  private:
   void access(BufferId buffer, const std::vector<PrimExpr>& indices, bool is_store) {
-    accesses.push_back({buffer, indices, is_store, loops_, decisions_});
+    if (wants_accesses_) accesses.push_back({buffer, indices, is_store, loops_, decisions_});
+  }
+
+  void value(const ExprNode& node) {
+    if (wants_accesses_) expression(node);
   }
 
   void expression(const ExprNode& node) {
@@ -37,11 +43,11 @@ class Collector {
     loops_.pop_back();
   }
   void statement(const Let& node) {
-    expression(*node.value);
+    value(*node.value);
     lets.push_back(node.var);
   }
   void statement(const If& node) {
-    expression(*node.condition);
+    value(*node.condition);
     decisions_.push_back({node.condition.get(), true});
     statements(node.then_body);
     decisions_.back().value = false;
@@ -50,10 +56,11 @@ class Collector {
   }
   void statement(const Store& node) {
     access(node.buffer, node.indices, true);
-    expression(*node.value);
+    value(*node.value);
   }
   void statement(const Allocate&) {}
 
+  bool wants_accesses_;
   std::vector<const For*> loops_;
   std::vector<Decision> decisions_;
 };
@@ -97,7 +104,7 @@ void assume(const ExprNode& condition, bool value, Assumptions& facts) {
 }  // namespace
 
 std::vector<Access> collect_accesses(const PrimFunc& func) {
-  Collector collector;
+  Collector collector(true);
   collector.statements(func.body);
   return std::move(collector.accesses);
 }
@@ -107,7 +114,7 @@ FuncFacts::FuncFacts(const PrimFunc& func, std::span<const SymVar> positive) {
   for (size_t i = 0; i < func.params; ++i)
     for (const PrimExpr& dim : func.buffers[i].dims)
       if (dim.op() == PrimOp::Var) dims.insert(dim.var().get());
-  Collector collector;
+  Collector collector(false);
   for (const Scalar& scalar : func.scalars) collector.lets.push_back(scalar.var);
   collector.statements(func.body);
   auto facts = std::make_shared<Assumptions>(Assumptions::dims());

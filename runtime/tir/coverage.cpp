@@ -203,7 +203,13 @@ class WholeWrite {
 std::vector<BoundsProof> prove_bounds(const PrimFunc& func) {
   std::vector<BoundsProof> proofs;
   const FuncFacts func_facts(func);
+  std::vector<const For*> loops;
+  Assumptions in_loops = func_facts.inside(loops);
   for (const Access& access : collect_accesses(func)) {
+    if (access.loops != loops) {
+      loops = access.loops;
+      in_loops = func_facts.inside(loops);
+    }
     const std::vector<PrimExpr>& dims = func.buffers[access.buffer].dims;
     const auto inside = [&](const Assumptions& facts) {
       bool proved = true;
@@ -213,7 +219,7 @@ std::vector<BoundsProof> prove_bounds(const PrimFunc& func) {
       return proved;
     };
     BoundsProof proof = BoundsProof::None;
-    if (inside(func_facts.inside(access.loops))) {
+    if (inside(in_loops)) {
       proof = BoundsProof::Always;
     } else if (access.conditional() && inside(func_facts.at(access))) {
       proof = BoundsProof::UnderConditions;

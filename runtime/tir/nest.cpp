@@ -10,6 +10,7 @@
 #include "runtime/tir/accesses.h"
 #include "runtime/tir/checker.h"
 #include "runtime/tir/substitute.h"
+#include "runtime/tir/vectorize.h"
 
 namespace ingot::tir {
 namespace {
@@ -47,6 +48,8 @@ class Collapse {
     const auto extent = product(outer.extent, inner->extent);
     if (!extent) return std::nullopt;
     Collapse collapse(outer.var, inner->var, inner->extent, *extent, around);
+    const auto rows = outer.extent.as_const(), columns = inner->extent.as_const();
+    if (rows && columns && *rows > 1 && *columns > 1) collapse.number_of_columns_ = *columns;
     LoopKind kind = reduces ? LoopKind::Reduce : LoopKind::Serial;
     if (outer.kind == LoopKind::Parallel && inner->kind == LoopKind::Parallel) kind = LoopKind::Parallel;
     NestLoop result{collapse.both_, *extent, kind, collapse.body(inner->body), {}};
@@ -74,6 +77,21 @@ class Collapse {
   PrimExpr expr(const PrimExpr& before) {
     if (!mentions(before, row_) && !mentions(before, column_)) return before;
     const PrimExpr both = both_;
+    // Of a sum a * row + b * column no division is left where a is b times the number of columns, and nowhere else.
+    if (number_of_columns_ != 0) {
+      const LinearParts parts = linear_parts(before);
+      if (!parts.rest) {
+        const auto step = checked_mul(parts.coefficient_of(column_), number_of_columns_);
+        ok_ &= step == parts.coefficient_of(row_);
+        if (!ok_) return before;
+        return simplify(substitute(before,
+                                   [&](const SymVar& var) -> std::optional<PrimExpr> {
+                                     if (var == row_) return PrimExpr(0);
+                                     return var == column_ ? std::optional(both) : std::nullopt;
+                                   }),
+                        facts_);
+      }
+    }
     const PrimExpr after = simplify(substitute(before,
                                                [&](const SymVar& var) -> std::optional<PrimExpr> {
                                                  if (var == row_) return floor_div(both, columns_);
@@ -118,6 +136,7 @@ class Collapse {
 
   SymVar row_, column_, both_;
   PrimExpr columns_;
+  int64_t number_of_columns_ = 0;  // 0: not known, or one of the loops runs once
   Assumptions facts_;
   bool ok_ = true;
 };

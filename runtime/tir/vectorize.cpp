@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "runtime/symbolic/linear_sum.h"
 #include "runtime/symbolic/simplifier.h"
 #include "runtime/tir/machine.h"
 
@@ -30,7 +29,7 @@ bool same_place(const Place& a, const Place& b) {
 
 // What the body does with one buffer that it writes.
 struct Uses {
-  std::vector<Place> places;
+  std::vector<const Place*> places;
   int stores = 0;
   int loads = 0;
 };
@@ -57,13 +56,30 @@ void collect_loops(const std::vector<NestStmt>& body, std::vector<const NestLoop
   }
 }
 
+bool same_parts(const LinearParts& a, const LinearParts& b) {
+  const auto same = [](const LinearParts::Part& x, const LinearParts::Part& y) {
+    return x.var == y.var && x.coefficient == y.coefficient;
+  };
+  return a.base == b.base && std::ranges::equal(a.parts, b.parts, same);
+}
+
 // Each iteration touches an element of its own, the same one in every access.
 bool apart(const Uses& uses, const NestLoop& loop, const std::unordered_set<const void*>& inside) {
+  if (!std::ranges::all_of(uses.places, &Place::proved)) return false;
+  const LinearParts parts = linear_parts(uses.places[0]->indices[0]);
+  if (!parts.rest) {
+    const auto bound_inside = [&](const LinearParts::Part& part) { return inside.contains(part.var.get()); };
+    return parts.coefficient_of(loop.var) != 0 && std::ranges::none_of(parts.parts, bound_inside) &&
+           std::ranges::all_of(uses.places, [&](const Place* place) {
+             if (place == uses.places[0]) return true;
+             const LinearParts other = linear_parts(place->indices[0]);
+             return !other.rest && same_parts(parts, other);
+           });
+  }
   const Assumptions nothing;
   std::optional<LinearForm> first;
-  for (const Place& place : uses.places) {
-    if (!place.proved) return false;
-    auto form = linear_in(place.indices[0], loop.var, nothing);
+  for (const Place* place : uses.places) {
+    auto form = linear_in(place->indices[0], loop.var, nothing);
     if (!form) return false;
     const auto step = form->coefficient.as_const();
     if (!step || *step == 0 || mentions_any(form->rest, inside)) return false;
@@ -83,10 +99,14 @@ int64_t LinearParts::coefficient_of(const SymVar& var) const {
 }
 
 LinearParts linear_parts(const PrimExpr& expr) {
-  const Assumptions nothing;
-  auto linear = linear_sum(expr);
-  const Sum sum = linear ? std::move(*linear) : Simplifier(nothing).normalize(expr);
   LinearParts result;
+  if (auto linear = linear_terms(expr)) {
+    result.base = linear->constant;
+    result.parts = std::move(linear->terms);
+    return result;
+  }
+  const Assumptions nothing;
+  const Sum sum = Simplifier(nothing).normalize(expr);
   Sum rest;
   for (const Term& term : sum.terms) {
     if (term.factors.size() == 1 && term.factors[0].op() == PrimOp::Var) {
@@ -112,9 +132,11 @@ std::optional<Fold> as_fold(const NestStore& store) {
 }
 
 bool has_inner_loop(const std::vector<NestStmt>& body) {
-  std::vector<const NestLoop*> loops;
-  collect_loops(body, loops);
-  return !loops.empty();
+  return std::ranges::any_of(body, [](const NestStmt& stmt) {
+    const auto* branch = std::get_if<NestIf>(&stmt.node);
+    return std::holds_alternative<NestLoop>(stmt.node) ||
+           (branch != nullptr && (has_inner_loop(branch->then_body) || has_inner_loop(branch->else_body)));
+  });
 }
 
 void collect_bound(const std::vector<NestStmt>& body, std::unordered_set<const void*>& bound) {
@@ -154,7 +176,7 @@ std::optional<VectorPlan> plan_vector_loop(const NestLoop& loop) {
   std::map<BufferId, Uses> buffers;
   for_each_place(loop.body, [&](const Place& place, bool is_store) {
     Uses& uses = buffers[place.buffer];
-    uses.places.push_back(place);
+    uses.places.push_back(&place);
     ++(is_store ? uses.stores : uses.loads);
   });
   std::vector<const NestStore*> own_stores;

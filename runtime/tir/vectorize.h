@@ -3,7 +3,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "runtime/symbolic/simplify.h"
+#include "runtime/symbolic/linear_sum.h"
 #include "runtime/tir/nest.h"
 
 // Which loops may run many iterations at once, statement by statement, and which of nested ones should.
@@ -11,10 +11,7 @@ namespace ingot::tir {
 
 // A position as base + coefficients of variables + the rest, which is null or not linear.
 struct LinearParts {
-  struct Part {
-    SymVar var;
-    int64_t coefficient;
-  };
+  using Part = LinearTerm;
   int64_t base = 0;
   std::vector<Part> parts;
   PrimExpr rest;

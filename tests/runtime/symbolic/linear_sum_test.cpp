@@ -33,6 +33,18 @@ TEST_F(LinearSumTest, KeepsVariablesOfOneNameApart) {
   EXPECT_EQ(sum->terms[0].coefficient, 2);
 }
 
+TEST_F(LinearSumTest, TermsAreThoseOfTheSum) {
+  const auto terms = linear_terms(n * 2 + m - 3 - n);
+  ASSERT_TRUE(terms);
+  EXPECT_EQ(terms->constant, -3);
+  ASSERT_EQ(terms->terms.size(), 2u);
+  EXPECT_EQ(terms->terms[0].var, m_);
+  EXPECT_EQ(terms->terms[1].var, n_);
+  EXPECT_EQ(terms->terms[1].coefficient, 1);
+  EXPECT_TRUE(linear_terms(n - n)->terms.empty());
+  EXPECT_FALSE(linear_terms(n * m));
+}
+
 TEST_F(LinearSumTest, LeavesTheRestAlone) {
   EXPECT_FALSE(linear_sum(n * m));
   EXPECT_FALSE(linear_sum(n + floor_div(m, 2)));

@@ -55,6 +55,9 @@ TEST(Nest, LoopsThatRunThroughMemoryBecomeOne) {
   EXPECT_TRUE(has_inner_loop(loop_of(swapped.body).body));
   const Nest rotated = make_nest(permute_func({1, 2, 0}), Shapes{{4, 2, 3}, {2, 3, 4}}, {});
   EXPECT_TRUE(loop_of(rotated.body).extent.is_const(6));
+  const Nest thin = make_nest(permute_func({1, 0, 2}), Shapes{{3, 1, 4}, {1, 3, 4}}, {});
+  EXPECT_TRUE(loop_of(thin.body).extent.is_const(12));
+  for_each_place(thin.body, [](const Place& place, bool) { EXPECT_EQ(place.indices[0].op(), PrimOp::Var); });
 }
 
 TEST(Nest, PositionsOfProvedAccessesAreLinear) {
