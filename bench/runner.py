@@ -14,6 +14,7 @@ A runner reads commands from stdin, one per line, and answers each with one line
 
 ONNX Runtime's runner is bench/peers/onnxruntime_peer.py, ours is bench/models_runner.cpp.
 """
+import os
 import subprocess
 import sys
 
@@ -60,6 +61,12 @@ class Runner:
     def __exit__(self, *_):
         self.process.stdin.close()
         self.process.wait()
+
+    def stay_on(self, turn):
+        """For runners of one thread: the core of the given turn. Sides of a comparison that take their turns alike share
+        what else happens to a core (its other hardware thread may belong to somebody else)."""
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(self.process.pid, {cores[turn % len(cores)]})
 
     def ask(self, *words):
         try:

@@ -23,7 +23,8 @@ from report import ROOT, compare
 from runner import Runner
 
 SETTINGS = [
-    "one thread on each side unless the name ends in .2t; float32; inputs arange(n) / n; results of all sides compared",
+    "one thread on each side unless the name ends in .2t, in each round all on one core, which changes from round to round; "
+    "float32; inputs arange(n) / n; results of all sides compared",
     "peer memcpy: a copy of as many bytes as the result has; peer read: the sum of as many as the operands have, read.2t: by two threads; "
     "from memory like that of tensors; speedup is the share of that bandwidth",
     "ONNX Runtime from npm's onnxruntime-node, CPU provider, all graph optimisations; PyTorch from Debian, eager",
@@ -110,11 +111,12 @@ def limits(workload):
     if workload.memory == "memcpy":
         return {"memcpy": ("memcpy", 4 * int(np.prod(workload.result)))}
     if workload.memory == "read":
-        return {f"read{suffix}": ("read", 4 * int(np.prod(workload.shapes[0])), threads) for suffix, threads in (("", 1), (".2t", 2))}
+        size = 4 * int(np.prod(workload.shapes[0]))
+        return {"read": ("read", size, 1), "read.2t": ("read", size, 2)}
     return {}
 
 
-def measure_workload(workload, ours, second, memory, peers, rounds, reads):
+def measure_workload(workload, ours, second, memory, memory_second, peers, rounds, reads):
     """Yields the rows of a workload; adds the times of `read` and `read.2t` to `reads`."""
     path = compiled(workload)
     expected = ready(ours, path, workload)
@@ -132,11 +134,14 @@ def measure_workload(workload, ours, second, memory, peers, rounds, reads):
     repeats = max(1, min(400, round(3e4 / min(ours.run(3)))))
     asked = limits(workload)
     samples = {name: [] for name in (*sides, *asked)}
-    for _ in range(rounds):
+    for turn in range(rounds):
+        for runner in {*sides.values(), memory} - {second}:
+            runner.stay_on(turn)
         for name, runner in sides.items():
             samples[name] += runner.run(repeats)
         for name, words in asked.items():
-            samples[name] += [float(word) for word in memory.ask(*words, repeats).split()]
+            runner = memory_second if name == "read.2t" else memory
+            samples[name] += [float(word) for word in runner.ask(*words, repeats).split()]
     row = lambda name, side, peer, version, theirs: compare("kernels", name, "us", samples[side], peer, version, samples[theirs])
     for name in asked.keys() - {"read.2t"}:
         yield row(workload.name, "ours", name, "", name)
@@ -161,12 +166,14 @@ def measure(quick):
     peer = lambda name: [sys.executable, ROOT / f"bench/peers/{name}_peer.py"]
     with Runner("ingot", own) as ours, Runner("ingot with two threads", own) as second, \
          Runner("memory", [BUILD / "bench/kernels_runner"]) as memory, \
+         Runner("memory with two threads", [BUILD / "bench/kernels_runner"]) as memory_second, \
          Runner("onnxruntime", peer("onnxruntime")) as onnxruntime, Runner("torch", peer("torch")) as torch:
         peers = [("onnxruntime", onnxruntime, lambda w: w.onnx_path() if w.nodes else None),
                  ("torch", torch, lambda w: w.torch)]
         compile_times, reads = [], {"read": [], "read.2t": []}
         for workload in WORKLOADS:
-            yield from measure_workload(workload, ours, second, memory, peers, QUICK_ROUNDS if quick else ROUNDS, reads)
+            yield from measure_workload(workload, ours, second, memory, memory_second, peers,
+                                        QUICK_ROUNDS if quick else ROUNDS, reads)
             answer = memory.ask("compile", 9, WORK / f"{workload.name}.ingot")
             compile_times += [float(word) for word in answer.split()]
         yield compare("kernels", "read.2t", "us", reads["read.2t"], "one thread", "", reads["read"])
