@@ -1,4 +1,6 @@
 #pragma once
+#include <string_view>
+
 #include "compiler/ir/expr.h"
 #include "compiler/ir/module.h"
 #include "compiler/ir/op.h"
@@ -17,6 +19,11 @@ ir::Effect effect_of(const ir::Binding& binding);
 
 // Is the value held against a match_cast or an annotation at run time?
 bool is_checked(const ir::Binding& binding);
+
+// Operators that pass values to a PackedFunc, their first argument, and state what it gives.
+inline bool is_foreign_call(std::string_view op) {
+  return op == "call_packed" || op == "call_pure_packed" || op == "call_dps_packed";
+}
 
 // Does a PackedFunc of the module write to tensors of the program? Those of call_dps_packed write fresh ones only. In
 // such a module reading a tensor is no longer total: passes that move reads, or share tensors, leave it as it is.

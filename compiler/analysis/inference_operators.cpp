@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "compiler/analysis/effects.h"
 #include "compiler/analysis/inference.h"
 #include "compiler/analysis/literals.h"
 
@@ -12,11 +13,6 @@ namespace {
 // Operators that pass their arguments on and need no dimensions of them.
 bool passes_on(std::string_view op) {
   return op.starts_with("call_") || op == "make_closure" || op == "view" || op == "null_value";
-}
-
-// Operators that pass values to a PackedFunc and state what it gives.
-bool is_foreign_call(std::string_view op) {
-  return op == "call_packed" || op == "call_pure_packed" || op == "call_dps_packed";
 }
 
 // Operators whose second argument is a tuple of tensors; one tensor stands for a tuple of it.

@@ -1,5 +1,9 @@
 #include "compiler/analysis/normalize.h"
 
+#include <unordered_map>
+#include <unordered_set>
+
+#include "compiler/analysis/effects.h"
 #include "compiler/analysis/graph_placement.h"
 
 namespace ingot::analysis {
@@ -15,6 +19,13 @@ class Blocks {
     blocks_.back().bindings.push_back(std::move(binding));
   }
   std::vector<BindingBlock> take() { return std::move(blocks_); }
+  void drop(const std::unordered_set<const Var*>& vars) {
+    Blocks kept;
+    for (auto& block : blocks_)
+      for (auto& binding : block.bindings)
+        if (!vars.contains(binding.var.get())) kept.add(block.dataflow, std::move(binding));
+    blocks_ = kept.take();
+  }
 
  private:
   std::vector<BindingBlock> blocks_;
@@ -38,6 +49,7 @@ class Normalizer {
     if (const auto found = placement_.moved_to.find(scope); found != placement_.moved_to.end())
       for (const Binding* moved : found->second) binding(*moved, blocks, false);
     Expr body = leaf(e, blocks, false);
+    drop_resolved(blocks);
     auto made = std::make_shared<Seq>(blocks.take(), std::move(body), e->span);
     if (const auto* seq = as<Seq>(e)) made->result_span = seq->result_span;
     return made;
@@ -63,8 +75,9 @@ class Normalizer {
       case ExprKind::Call: {
         const auto& call = *as<Call>(e);
         Expr callee = leaf(call.callee, into, dataflow);
-        auto made = std::make_shared<Call>(std::move(callee), leaves(call.args, into, dataflow), call.attrs,
-                                           call.info_args, e->span);
+        std::vector<Expr> args = leaves(call.args, into, dataflow);
+        if (const auto* op = as<OpExpr>(callee); op != nullptr && is_foreign_call(op->op->name)) resolve(args);
+        auto made = std::make_shared<Call>(std::move(callee), std::move(args), call.attrs, call.info_args, e->span);
         made->kernel = call.kernel;
         return made;
       }
@@ -73,8 +86,24 @@ class Normalizer {
         return std::make_shared<TupleGetItem>(leaf(item.tuple, into, dataflow), item.index, e->span);
       }
       default:
+        if (const auto found = externs_.find(as<Var>(e)); found != externs_.end()) ++found->second.uses;
         return e;
     }
+  }
+
+  // The PackedFunc to call, where a variable that holds it is given.
+  void resolve(std::vector<Expr>& args) {
+    const auto found = args.empty() ? externs_.end() : externs_.find(as<Var>(args[0]));
+    if (found == externs_.end()) return;
+    args[0] = found->second.callee;
+    --found->second.uses;
+    resolved_.insert(found->first);
+  }
+
+  // Variables that stood for callees alone. One is used in the sequence that binds it or in one inside.
+  void drop_resolved(Blocks& blocks) {
+    std::erase_if(resolved_, [&](const Var* var) { return externs_.at(var).uses != 0; });
+    if (!resolved_.empty()) blocks.drop(resolved_);
   }
 
   Expr leaf(const Expr& e, Blocks& into, bool dataflow) {
@@ -104,10 +133,20 @@ class Normalizer {
     Binding made = b;
     made.graph = false;
     made.value = b.cast != nullptr ? leaf(b.value, into, dataflow) : value(b.value, into, dataflow);
+    if (made.var != nullptr && made.var->annotation == nullptr && as<ExternFunc>(made.value) != nullptr)
+      externs_.emplace(made.var.get(), Held{made.value});
     into.add(dataflow, std::move(made));
   }
 
+  // A PackedFunc that a variable holds.
+  struct Held {
+    Expr callee;
+    size_t uses = 0;  // that are left
+  };
+
   GraphPlacement placement_;
+  std::unordered_map<const Var*, Held> externs_;
+  std::unordered_set<const Var*> resolved_;  // of them: those that calls had
 };
 
 }  // namespace

@@ -26,6 +26,12 @@ bool states_class(const StructInfo& result, const StructInfo& info) {
 
 }  // namespace
 
+bool FunctionEmitter::states_foreign_result(const Call& e) {
+  if (as<GlobalVar>(e.callee) != nullptr || e.info->kind == InfoKind::Object) return false;
+  const StructInfo& callee = e.callee->info;
+  return callee != nullptr && (callee->kind != InfoKind::Func || !callee->has_params);
+}
+
 Place FunctionEmitter::call(const Call& e, const Var* bound, std::optional<Register> dest) {
   if (const auto* op = as<OpExpr>(e.callee)) return call_operator(e, *op->op, bound, dest);
   if (const auto* callee = as<ExternFunc>(e.callee)) return call_packed(e, *callee, e.args, dest);
@@ -126,6 +132,9 @@ Place FunctionEmitter::call_function(const Call& e, std::optional<Register> dest
   Place place{base, Hold::Counted};
   if (is_plain(stated) && is_plain(e.info)) {
     place.hold = Hold::Plain;
+  } else if (states_foreign_result(e)) {
+    check_value(place.reg, e.info, false);
+    if (is_plain(e.info)) place.hold = Hold::Plain;
   } else if (!states_class(stated, e.info)) {
     place = settle(place, e.info);
   }

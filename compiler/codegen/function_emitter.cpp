@@ -204,7 +204,7 @@ bool FunctionEmitter::tail_binding(const Binding& binding) {
   if (branch == nullptr &&
       (call == nullptr || as<OpExpr>(call->callee) != nullptr || as<ExternFunc>(call->callee) != nullptr))
     return false;
-  if (call != nullptr && return_check_needed(call->info)) return false;
+  if (call != nullptr && (return_check_needed(call->info) || states_foreign_result(*call))) return false;
   if (binding.var->annotation != nullptr &&
       is_compatible(binding.value->info, binding.var->info) != Compatibility::Compatible)
     return false;

@@ -88,6 +88,8 @@ class FunctionEmitter {
   Place call(const ir::Call& e, const ir::Var* bound, std::optional<vm::Register> dest);
   Place call_operator(const ir::Call& e, const ir::Op& op, const ir::Var* bound, std::optional<vm::Register> dest);
   Place call_scalar(const ir::Call& e, const ir::Op& op, const ir::Var* bound, std::optional<vm::Register> dest);
+  // Is it a call of a PackedFunc that a variable holds, of whose result something is claimed?
+  static bool states_foreign_result(const ir::Call& e);
   Place call_packed(const ir::Call& e, const ir::ExternFunc& callee, std::span<const ir::Expr> args,
                     std::optional<vm::Register> dest);
   Place call_function(const ir::Call& e, std::optional<vm::Register> dest);

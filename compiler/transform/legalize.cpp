@@ -91,11 +91,16 @@ class Legalizer {
           std::make_shared<If>(branch->condition, body(branch->then_branch), body(branch->else_branch), branch->span),
           branch->info);
     if (const auto* call = as<Call>(e)) {
-      if (const auto* op = as<OpExpr>(call->callee); op != nullptr && !is_packed(op->op->name))
-        return operation(e, *call, *op->op);
-      if (!writes_) return e;
+      const auto* op = as<OpExpr>(call->callee);
+      if (op != nullptr && !is_packed(op->op->name)) return operation(e, *call, *op->op);
+      const bool held = op != nullptr && as<ExternFunc>(call->args.at(0)) == nullptr;  // a variable holds the callee
+      if (!writes_ && !held) return e;
       std::vector<Expr> args;
-      for (const auto& arg : call->args) args.push_back(own(arg));
+      for (const auto& arg : std::span(call->args).subspan(held ? 1 : 0)) args.push_back(writes_ ? own(arg) : arg);
+      if (held)
+        return typed(
+            std::make_shared<Call>(call->args[0], std::move(args), Attrs{}, std::vector<StructInfo>{}, call->span),
+            e->info);
       return typed(std::make_shared<Call>(call->callee, std::move(args), call->attrs, call->info_args, call->span),
                    e->info);
     }

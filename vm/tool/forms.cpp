@@ -59,7 +59,8 @@ Ref<TensorObject> read_tensor(const std::string& place) {
 }
 
 Value parse_prim(std::string_view text) {
-  if (text == "true" || text == "false") return Value::prim(text == "true");
+  if (text == "True" || text == "true") return Value::prim(true);
+  if (text == "False" || text == "false") return Value::prim(false);
   int64_t integer = 0;
   const char* const end = text.data() + text.size();
   const auto whole = std::from_chars(text.data(), end, integer);
