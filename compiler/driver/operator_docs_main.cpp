@@ -19,9 +19,17 @@ std::string operators_table() {
   return text;
 }
 
+std::string absent_table() {
+  std::string text = "| not there | why, and what stands in its place |\n|---|---|\n";
+  for (const ops::Absent& line : ops::absent())
+    text += fmt::format("| {} | {} |\n", vm::doc_cell(std::string(line.names)), vm::doc_cell(std::string(line.reason)));
+  return text;
+}
+
 }  // namespace
 }  // namespace ingot::driver
 
 int main(int argc, char** argv) {
-  return ingot::vm::update_doc_pages(argc, argv, {{"operators", ingot::driver::operators_table}});
+  return ingot::vm::update_doc_pages(
+      argc, argv, {{"operators", ingot::driver::operators_table}, {"absent", ingot::driver::absent_table}});
 }

@@ -79,7 +79,7 @@ Cached buffered(GraphBuilder& b, const Typed& past, const Typed& now, const Type
   const Typed count = b.tensor_of({now.dim(2)}, 0), place = b.positions(past.dim(2));
   const Typed behind = b.subtract(place, length), end = b.add(length, count);
   const Typed fits = b.call("minimum", {b.call("maximum", behind, 0.0), b.call("subtract", count, 1.0)});
-  const Typed fresh = now.dim(2).is_const(1) ? now : b.call("take", {now, fits}, {{"axis", int64_t{2}}});
+  const Typed fresh = now.dim(2).is_const(1) ? now : b.gather(now, fits, 2);
   const Typed is_new = b.call("logical_and", {b.call("greater_equal", behind, 0.0), b.call("less", {behind, count})});
   Cached result;
   result.present = b.call("where", {b.unsqueeze(is_new, 1), fresh, past});

@@ -111,8 +111,8 @@ Results convert_rotary_embedding(const Node& node) {
   auto& b = node.builder();
   Typed cosine = node.input(1), sine = node.input(2);
   if (node.has(3)) {
-    cosine = b.call("take", {cosine, node.input(3)}, {{"axis", int64_t{0}}});
-    sine = b.call("take", {sine, node.input(3)}, {{"axis", int64_t{0}}});
+    cosine = b.gather(cosine, node.input(3), 0);
+    sine = b.gather(sine, node.input(3), 0);
   }
   return {rotary(node, node.input(0), cosine, sine)};
 }
@@ -123,7 +123,7 @@ Results convert_ms_rotary_embedding(const Node& node) {
   const Typed& x = node.input(0);
   Typed place = b.cast(node.input(1), DType::Int64);
   if (place.rank() == 1) place = b.unsqueeze(b.add(place, b.positions(x.dim(x.rank() == 4 ? 2 : 1))), 0);
-  const auto at = [&](size_t i) { return b.call("take", {node.input(i), place}, {{"axis", int64_t{0}}}); };
+  const auto at = [&](size_t i) { return b.gather(node.input(i), place, 0); };
   return {rotary(node, x, at(2), at(3))};
 }
 
@@ -173,7 +173,7 @@ Results convert_linear_attention(const Node& node) {
   loop.carried = {state};
   loop.collected = {{2, false}};
   loop.step = [&](const Typed& step, const Typed&, std::span<const Typed> carried) {
-    const auto now = [&](const Typed& x) { return b.call("take", {x, step}, {{"axis", int64_t{2}}}); };
+    const auto now = [&](const Typed& x) { return b.gather(x, step, 2); };
     const Typed key = now(k);
     Typed value = now(v), s = carried[0];
     // Vectors of keys are columns, those of values rows.

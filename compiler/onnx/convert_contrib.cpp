@@ -201,9 +201,7 @@ Results convert_skip_simplified_layer_normalization(const Node& node) { return s
 Results convert_embed_layer_normalization(const Node& node) {
   auto& b = node.builder();
   const Typed& ids = node.input(0);
-  const auto rows = [&](size_t table, const Typed& places) {
-    return b.call("take", {node.input(table), places}, {{"axis", int64_t{0}}});
-  };
+  const auto rows = [&](size_t table, const Typed& places) { return b.gather(node.input(table), places, 0); };
   Typed sum = rows(2, ids);
   Typed place;
   if (node.has(8)) {

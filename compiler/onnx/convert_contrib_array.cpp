@@ -96,7 +96,7 @@ Results convert_unfold_tensor(const Node& node) {
   if (size < 1 || step < 1) fail(ErrorCode::InvalidArgument, "windows of {} each {}", size, step);
   const PrimExpr count = simplify(floor_div(x.dim(static_cast<size_t>(axis)) - size, step) + 1);
   const Typed first = b.unsqueeze(b.call("multiply", b.positions(count), static_cast<double>(step)), 1);
-  const Typed windows = b.call("take", {x, b.add(first, b.positions(size))}, {{"axis", axis}});
+  const Typed windows = b.gather(x, b.add(first, b.positions(size)), axis);
   std::vector<int64_t> axes;
   for (int64_t d = 0; d < static_cast<int64_t>(windows.rank()); ++d)
     if (d != axis + 1) axes.push_back(d);

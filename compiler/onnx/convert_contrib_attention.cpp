@@ -231,7 +231,7 @@ Results convert_group_query_attention(const Node& node) {
     const auto width = q.dim(3).as_const();
     if (!half || !width || *half > *width / 2)
       fail(ErrorCode::Unsupported, "cosines {} for heads of {}", to_text(node.input(7).info), to_text(q.dim(3)));
-    const auto at = [&](size_t i) { return b.call("take", {node.input(i), place}, {{"axis", int64_t{0}}}); };
+    const auto at = [&](size_t i) { return b.gather(node.input(i), place, 0); };
     const auto turn = [&](const Typed& x) {
       const Typed moved =
           rotated(b, b.transpose(x, {0, 2, 1, 3}), at(7), at(8), 2 * *half, node.flag("rotary_interleaved"));

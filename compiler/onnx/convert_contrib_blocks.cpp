@@ -43,7 +43,7 @@ Results convert_mat_mul_n_bits(const Node& node) {
     // The block of each column is another one than where it lies.
     const auto of_columns = [&](const Typed& values) {
       const Typed indices = b.part(node.input(4), 0, 0, columns);
-      return b.call("take", {b.squeeze(values, 2), indices}, {{"axis", int64_t{1}}});
+      return b.gather(b.squeeze(values, 2), indices, 1);
     };
     const Typed origin = zero.rank() == 0 ? zero : of_columns(zero);
     weight = b.multiply(b.subtract(b.cast(part(whole), x.dtype()), origin), of_columns(factor));
@@ -94,8 +94,7 @@ Results convert_mat_mul_bnb4(const Node& node) {
   const Typed codes = b.part(b.reshape(pairs, {ops::product(pairs.dims())}), 0, 0, count);
   auto table = make_tensor(nullptr, DType::Float32, std::vector<int64_t>{16});
   for (size_t i = 0; i < 16; ++i) table->elements<float>()[i] = static_cast<float>((type == 0 ? kFloat4 : kNormal4)[i]);
-  const Typed numbers =
-      b.call("take", {b.constant(std::move(table)), b.cast(codes, DType::Int64)}, {{"axis", int64_t{0}}});
+  const Typed numbers = b.gather(b.constant(std::move(table)), b.cast(codes, DType::Int64), 0);
   const Typed most = b.cast(b.reshape(node.input(2), {PrimExpr(blocks)}), DType::Float32);
   const Typed scales = b.part(b.call("repeat", {most}, {{"repeats", block}, {"axis", int64_t{0}}}), 0, 0, count);
   const Typed weight = b.reshape(b.cast(b.multiply(numbers, scales), x.dtype()), {PrimExpr(rows), PrimExpr(columns)});
@@ -126,9 +125,7 @@ Results convert_gather_block_quantized(const Node& node) {
   const Typed extent = b.tensor_of({table.dim(static_cast<size_t>(along))}, 0);
   indices = b.call("where", {b.call("less", indices, 0.0), b.add(indices, extent), indices});
   const Typed blocks = along == axis ? b.call("floor_divide", indices, static_cast<double>(block)) : indices;
-  const auto gathered = [&](const Typed& from, const Typed& at) {
-    return b.call("take", {from, at}, {{"axis", along}});
-  };
+  const auto gathered = [&](const Typed& from, const Typed& at) { return b.gather(from, at, along); };
   const auto whole = [&](const Typed& from, const Typed& at) {
     return b.cast(early ? gathered(from, at) : unpacked(gathered(from, at)), DType::Int32);
   };

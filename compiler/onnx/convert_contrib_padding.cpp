@@ -25,7 +25,7 @@ Typed padded(GraphBuilder& b, const Typed& x, const Typed& offsets) {
 
 Typed unpadded(GraphBuilder& b, const Typed& x, const Typed& offsets, const PrimExpr& tokens) {
   const Typed rows = b.reshape(x, {x.dim(0) * x.dim(1), x.dim(2)});
-  return b.call("take", {rows, places_of(b, offsets, tokens)}, {{"axis", int64_t{0}}});
+  return b.gather(rows, places_of(b, offsets, tokens), 0);
 }
 
 // Attention of tokens, of which `sums` says how many came before each sequence.
@@ -64,7 +64,7 @@ Results convert_remove_padding(const Node& node) {
   const Typed rows = b.reshape(x, {x.dim(0) * x.dim(1), x.dim(2)});
   const Typed zero[] = {b.integers({0}), b.call("cumsum", {counts}, {{"axis", int64_t{0}}})};
   const auto narrow = [&](const Typed& t) { return b.cast(t, DType::Int32); };
-  return {b.call("take", {rows, tokens}, {{"axis", int64_t{0}}}), narrow(b.reshape(order, {x.dim(0), x.dim(1)})),
+  return {b.gather(rows, tokens, 0), narrow(b.reshape(order, {x.dim(0), x.dim(1)})),
           narrow(b.call_tuple("concat", zero, {{"axis", int64_t{0}}})),
           narrow(b.call("max", {counts}, {{"axis", std::vector<int64_t>{0}}, {"keepdims", true}}))};
 }

@@ -29,7 +29,7 @@ const Typed& sequence_input(const Node& node) {
 }
 
 Typed part_at(GraphBuilder& b, const Typed& x, const Typed& index, int64_t axis) {
-  if (x.dtype() != DType::String) return b.call("take", {x, index}, {{"axis", axis}});
+  if (x.dtype() != DType::String) return b.gather(x, index, axis);
   Dims dims = x.dims();
   dims.erase(dims.begin() + axis);
   return b.builtin("take_strings", {x, index, b.prim(axis)}, tensor_info(DType::String, std::move(dims)));

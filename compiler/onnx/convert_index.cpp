@@ -24,7 +24,7 @@ Results convert_gather(const Node& node) {
   }
   if (x.dtype() == DType::String)
     return {b.builtin("take_strings", {x, indices, b.prim(axis)}, of_rank(x.dtype(), x.rank() + indices.rank() - 1))};
-  return {b.call("take", {x, indices}, {{"axis", axis}})};
+  return {b.gather(x, indices, axis)};
 }
 
 Results convert_gather_elements(const Node& node) {

@@ -20,7 +20,7 @@ Typed loss(const Node& node, const Typed& log_probabilities, const Typed& given,
       b.squeeze(b.call("gather_elements", {log_probabilities, b.unsqueeze(labels, 1)}, {{"axis", int64_t{1}}}), 1);
   Typed each = b.call("negative", {picked});
   std::optional<Typed> weights;
-  if (node.has(weight_input)) weights = b.call("take", {node.input(weight_input), labels}, {{"axis", int64_t{0}}});
+  if (node.has(weight_input)) weights = b.gather(node.input(weight_input), labels, 0);
   if (ignored) {
     const Typed ones = weights ? *weights : b.cast(b.call("logical_not", {*ignored}), dtype);
     weights = b.call("where", {*ignored, b.scalar(dtype, 0), ones});

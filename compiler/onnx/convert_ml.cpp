@@ -135,7 +135,7 @@ Results convert_array_feature_extractor(const Node& node) {
   auto& b = node.builder();
   const Typed &x = node.input(0), &places = node.input(1);
   const Typed flat = places.rank() == 1 ? places : b.call("flatten", {places});
-  const Typed y = b.call("take", {x, flat}, {{"axis", static_cast<int64_t>(x.rank()) - 1}});
+  const Typed y = b.gather(x, flat, static_cast<int64_t>(x.rank()) - 1);
   return {x.rank() == 1 ? b.unsqueeze(y, 0) : y};
 }
 
@@ -195,7 +195,7 @@ Results convert_label_encoder(const Node& node) {
           ? b.reshape(tensor_attribute(node, "default_tensor"), {})
           : b.scalar(values.dtype(), is_float(values.dtype()) ? node.number("default_float", -0.0)
                                                               : static_cast<double>(node.integer("default_int64", -1)));
-  return {b.call("where", {found, b.call("take", {values, place}, {{"axis", int64_t{0}}}), fallback})};
+  return {b.call("where", {found, b.gather(values, place, 0), fallback})};
 }
 
 // All trees of all rows go one step down at a time, as far as the deepest one; those at a leaf stay there.
@@ -208,7 +208,7 @@ Results convert_tree_ensemble(const Node& node) {
   const auto all = static_cast<int64_t>(trees.mode.size());
   const Dims dims = {x.dim(0), PrimExpr(static_cast<int64_t>(trees.roots.size()))};
   Typed at = b.call("broadcast_to", {b.integers(trees.roots), b.shape(dims)});
-  const auto of = [&](const Typed& table) { return b.call("take", {table, at}, {{"axis", int64_t{0}}}); };
+  const auto of = [&](const Typed& table) { return b.gather(table, at, 0); };
   const Typed feature = b.integers(trees.feature), yes = b.integers(trees.yes), no = b.integers(trees.no);
   const Typed split = vector_of(b, trees.split, x.dtype(), {all}), modes = b.integers(trees.mode);
   const Typed missing = vector_of(b, trees.missing, DType::Bool, {all});

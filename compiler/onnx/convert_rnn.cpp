@@ -144,7 +144,7 @@ Run run(const Cell& cell, const Typed& inputs, std::vector<Typed> states, const 
   loop.carried = states;
   loop.collected = {{0, false}};
   loop.step = [&](const Typed& index, const Typed&, std::span<const Typed> carried) {
-    const Typed x = b.call("take", {inputs, index}, {{"axis", int64_t{0}}});
+    const Typed x = b.gather(inputs, index, 0);
     auto [output, fresh] = step(x, index, {carried.begin(), carried.end()});
     return LoopStep{std::nullopt, fresh, {output}};
   };

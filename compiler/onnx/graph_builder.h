@@ -83,6 +83,10 @@ class GraphBuilder {
   Typed squeeze(const Typed& x, int64_t axis);
   // Part [begin, end) along an axis; INT64_MAX: to the end.
   Typed part(const Typed& x, int64_t axis, int64_t begin, int64_t end);
+  // Parts of x along an axis; an index outside is an error, a negative one counts from the end.
+  Typed gather(const Typed& x, const Typed& indices, int64_t axis) {
+    return call("take", {x, indices}, {{"axis", axis}, {"mode", std::string("raise")}});
+  }
   Typed add(const Typed& x, const Typed& y) { return call("add", {x, y}); }
   Typed subtract(const Typed& x, const Typed& y) { return call("subtract", {x, y}); }
   Typed multiply(const Typed& x, const Typed& y) { return call("multiply", {x, y}); }

@@ -53,6 +53,12 @@ Expr field(Expr tuple, size_t index) {
   return std::make_shared<TupleGetItem>(std::move(tuple), static_cast<uint32_t>(index), Span{});
 }
 
+Expr taken(Expr x, Expr indices, int64_t axis, int64_t batch_dims) {
+  Attrs attrs = {{"axis", axis}, {"mode", std::string("raise")}};
+  if (batch_dims != 0) attrs["batch_dims"] = batch_dims;
+  return make_call("take", {std::move(x), std::move(indices)}, std::move(attrs));
+}
+
 std::vector<Expr> field_exprs(const CallSite& call, size_t i) {
   if (call.info(i) == nullptr || call.info(i)->kind != InfoKind::Tuple) return {call.arg(i)};
   if (const auto* tuple = as<Tuple>(call.arg(i))) return tuple->fields;

@@ -15,6 +15,8 @@ ir::Expr make_text(std::string value);
 ir::Expr make_none();
 // A rank-0 tensor.
 ir::Expr scalar(DType dtype, double value);
+// The parts of x along an axis at indices of which one outside is an error; behind `batch_dims` that both share.
+ir::Expr taken(ir::Expr x, ir::Expr indices, int64_t axis, int64_t batch_dims = 0);
 // The tensors of argument `i`: its fields where it is a tuple, written out or not.
 std::vector<ir::Expr> field_exprs(const ir::CallSite& call, size_t i);
 

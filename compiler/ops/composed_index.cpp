@@ -89,7 +89,7 @@ Meaning define_multinomial_from_uniform(const CallSite& call) {
     last(rows);
     require_equal(call, "numbers of samples", sample, sample.dims()[0], rows, rows.dims()[0]);
     const Expr row = make_call("squeeze", {call.arg(2)}, {{"axis", int64_t{1}}});
-    running = make_call("take", {running, row}, {{"axis", int64_t{0}}});
+    running = taken(running, row, 0);
   } else {
     require_equal(call, "numbers of rows", prob, prob.dims()[0], sample, sample.dims()[0]);
   }

@@ -75,9 +75,8 @@ Meaning define_cross_entropy(const CallSite& call) {
   const Expr scores = logits ? call.arg(0) : make_call("log", {call.arg(0)});
   const Expr sum = make_call("sum", {make_call("multiply", {scores, call.arg(1)})});
   if (x.rank() == 1) return make_call("negative", {sum});
-  const Expr count = make_call(
-      "cast", {make_call("size", {make_call("take", {call.arg(0), scalar(DType::Int64, 0)}, {{"axis", int64_t{1}}})})},
-      {{"dtype", x.dtype()}});
+  const Expr count =
+      make_call("cast", {make_call("size", {taken(call.arg(0), scalar(DType::Int64, 0), 1)})}, {{"dtype", x.dtype()}});
   return make_call("negative", {make_call("divide", {sum, count})});
 }
 

@@ -133,7 +133,7 @@ Meaning define_unstack(const CallSite& call) {
               to_text(x.dims()[static_cast<size_t>(axis)]));
   std::vector<Expr> parts;
   for (int64_t i = 0; i < *count; ++i)
-    parts.push_back(make_call("take", {call.arg(0), scalar(DType::Int64, static_cast<double>(i))}, {{"axis", axis}}));
+    parts.push_back(taken(call.arg(0), scalar(DType::Int64, static_cast<double>(i)), axis));
   return make_tuple(std::move(parts));
 }
 

@@ -59,8 +59,7 @@ Meaning define_roi_align(const CallSite& call) {
   if (greatest && (samples < 1 || samples > 4096))
     call.fail(ErrorCode::Unsupported, "mode \"max\" with sample_ratio {}; it must be between 1 and 4096", samples);
   const int64_t by = greatest ? samples : 1;
-  const Expr batches =
-      make_call("take", {converted(call.arg(1), DType::Int64), scalar(DType::Int64, 0)}, {{"axis", int64_t{1}}});
+  const Expr batches = taken(converted(call.arg(1), DType::Int64), scalar(DType::Int64, 0), 1);
   const Dims dims = {p.regions.dims()[0], p.x.dims()[1], p.rows * by, p.columns * by};
   const Expr result = make_builtin(
       "roi_align",
@@ -140,9 +139,7 @@ struct Compacted {
 Compacted compact(const Expr& rows, const Expr& valid, DType dtype) {
   const Expr order = make_call("argsort", {converted(make_call("logical_not", {valid}), DType::Int32)},
                                {{"axis", int64_t{1}}, {"dtype", DType::Int32}});
-  const auto moved = [&](const Expr& x) {
-    return make_call("take", {x, order}, {{"axis", int64_t{1}}, {"batch_dims", int64_t{1}}});
-  };
+  const auto moved = [&](const Expr& x) { return taken(x, order, 1, 1); };
   const Expr still = moved(valid);
   const Expr row_valid = make_call("expand_dims", {still}, {{"axis", int64_t{2}}});
   return {make_call("where", {row_valid, moved(rows), scalar(dtype, -1)}),
@@ -150,9 +147,7 @@ Compacted compact(const Expr& rows, const Expr& valid, DType dtype) {
           make_call("where", {still, order, scalar(DType::Int32, -1)})};
 }
 
-Expr column(const Expr& x, int64_t k) {
-  return make_call("take", {x, scalar(DType::Int64, static_cast<double>(k))}, {{"axis", int64_t{2}}});
-}
+Expr column(const Expr& x, int64_t k) { return taken(x, scalar(DType::Int64, static_cast<double>(k)), 2); }
 
 }  // namespace
 

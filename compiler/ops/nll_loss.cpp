@@ -38,7 +38,7 @@ Meaning define_nll_loss(const CallSite& call) {
     require_rank(call, given_weights, 1);
     require_equal(call, "numbers of classes", predictions, predictions.dims()[alone ? 0 : 1], given_weights,
                   given_weights.dims()[0]);
-    const Expr chosen = make_call("take", {call.arg(2), classes}, {{"axis", int64_t{0}}});
+    const Expr chosen = taken(call.arg(2), classes, 0);
     weights = make_call("where", {ignored, scalar(dtype, 0), chosen});
   }
   Expr loss = make_call("negative", {make_call("multiply", {picked, weights})});

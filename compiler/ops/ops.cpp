@@ -143,6 +143,8 @@ std::span<const Op> all() { return kOps; }
 
 const Op* find(std::string_view name) {
   static const auto index = by_name();
+  constexpr std::string_view kPrefix = "relax.";
+  if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
   const auto found = index.find(name);
   return found == index.end() ? nullptr : found->second;
 }

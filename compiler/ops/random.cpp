@@ -281,9 +281,7 @@ Meaning define_random_normal(const CallSite& call) {
   Dims dims = dims_of(call, "out_shape");
   dims.insert(dims.begin(), PrimExpr(2));
   const Numbers n = uniform(call, dims, dtype);
-  const auto half = [&](int64_t k) {
-    return make_call("take", {n.values, scalar(DType::Int64, static_cast<double>(k))}, {{"axis", int64_t{0}}});
-  };
+  const auto half = [&](int64_t k) { return taken(n.values, scalar(DType::Int64, static_cast<double>(k)), 0); };
   const Expr logarithm = make_call("log", {of("subtract", scalar(dtype, 1), half(0))});
   const Expr length = make_call("sqrt", {of("multiply", scalar(dtype, -2), logarithm)});
   const Expr height = make_call("sin", {of("multiply", scalar(dtype, 2 * std::numbers::pi), half(1))});

@@ -135,7 +135,7 @@ Meaning define_median(const CallSite& call) {
   const Expr at = make_call(
       "reshape", {make_call("shape_to_tensor", {make_shape({simplify(floor_div(count - 1, 2))})}), make_shape({})});
   const auto middle = [&](const Expr& e) {
-    const Expr part = make_call("take", {e, at}, {{"axis", axis}});
+    const Expr part = taken(e, at, axis);
     return how.keepdims ? make_call("expand_dims", {part}, {{"axis", axis}}) : part;
   };
   return make_tuple({middle(all.values), middle(all.places)});

@@ -114,7 +114,7 @@ Meaning define_sparse_transpose(const CallSite& call) {
   const Sparse s = sparse_at(call, 0);
   require_rank(call, s.values, 1);
   const Expr order = make_call("argsort", {call.arg(1)}, {{"dtype", DType::Int64}});
-  const auto moved = [&](const Expr& x) { return make_call("take", {x, order}, {{"axis", int64_t{0}}}); };
+  const auto moved = [&](const Expr& x) { return taken(x, order, 0); };
   const Expr rows = make_call("arange", {make_prim(s.begins.dims()[0])}, {{"dtype", DType::Int64}});
   const Expr begins = make_call("searchsorted", {moved(s.column), rows}, {{"dtype", s.begins.dtype()}});
   return make_tuple({moved(s.value), converted(moved(s.row), s.columns.dtype()), begins});

@@ -27,9 +27,7 @@ Meaning define_dft(const CallSite& call) {
       "dft",
       {both, make_none(), make_prim(static_cast<int64_t>(x.rank()) - 1), make_prim(call.flag("inverse")), make_prim(0)},
       tensor_like(x, dims));
-  const auto part = [&](int64_t k) {
-    return make_call("take", {result, scalar(DType::Int64, static_cast<double>(k))}, {{"axis", int64_t{-1}}});
-  };
+  const auto part = [&](int64_t k) { return taken(result, scalar(DType::Int64, static_cast<double>(k)), -1); };
   return make_tuple({part(0), part(1)});
 }
 

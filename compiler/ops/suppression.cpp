@@ -19,9 +19,7 @@ Expr sliced(const Expr& x, int64_t axis, const PrimExpr& begin, const PrimExpr& 
 }
 
 // The parts of x [batch, n, ...] in the order that `places` [batch, n] name.
-Expr in_order(const Expr& x, const Expr& places) {
-  return make_call("take", {x, places}, {{"axis", int64_t{1}}, {"batch_dims", int64_t{1}}});
-}
+Expr in_order(const Expr& x, const Expr& places) { return taken(x, places, 1, 1); }
 
 Expr descending(const Expr& x) {
   return make_call("argsort", {x}, {{"axis", int64_t{1}}, {"descending", true}, {"dtype", DType::Int64}});
@@ -31,9 +29,7 @@ struct Boxes {
   Operand data;  // [batch, n, elements]
   PrimExpr batches, count;
 
-  Expr column(const Expr& rows, int64_t k) const {
-    return make_call("take", {rows, integer(k)}, {{"axis", int64_t{2}}});
-  }
+  Expr column(const Expr& rows, int64_t k) const { return taken(rows, integer(k), 2); }
   void require_column(const CallSite& call, std::string_view name, int64_t least, int64_t width) const {
     const int64_t k = call.integer(name);
     const auto elements = data.dims()[2].as_const();
@@ -83,8 +79,7 @@ Expr kept(const CallSite& call, const Boxes& b, const Expr& rows, const Expr& sc
   // The rows that were missing mark a margin, which is cut off.
   const Expr margin =
       make_call("zeros", {make_shape({simplify(b.batches + 1), simplify(b.count + 1)})}, {{"dtype", DType::Bool}});
-  const Expr where =
-      make_call("take", {places, make_call("shape_to_tensor", {make_shape({0, 2})})}, {{"axis", int64_t{1}}});
+  const Expr where = taken(places, make_call("shape_to_tensor", {make_shape({0, 2})}), 1);
   const Expr ones = make_call("ones", {make_shape({all})}, {{"dtype", DType::Bool}});
   const Expr marked = make_call("scatter_nd", {margin, where, ones});
   return sliced(sliced(marked, 0, 0, b.batches), 1, 0, b.count);

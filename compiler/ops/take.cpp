@@ -1,11 +1,13 @@
+#include <limits>
+
 #include "compiler/ops/composed.h"
 #include "compiler/ops/coordinates.h"
 #include "compiler/ops/functions.h"
 #include "compiler/ops/op_func.h"
 #include "runtime/symbolic/simplify.h"
 
-// Operators that read at places which other tensors name. A negative index counts from the end; one outside of the
-// tensor is an IndexOutOfRange fault when it is used.
+// Operators that read at places which other tensors name. Unless a mode says otherwise, a negative index counts from
+// the end, and one outside of the tensor is an IndexOutOfRange fault when it is used.
 namespace ingot::ops {
 
 using namespace ir;
@@ -13,22 +15,26 @@ using tir::Indices;
 
 namespace {
 
-enum class OutOfRange : uint8_t { Fault, Clip, Wrap };
+enum class OutOfRange : uint8_t { Fault, Clip, Wrap, NotANumber };
 
 OutOfRange mode_of(const CallSite& call) {
   const std::string mode = call.text("mode");
   if (mode == "raise" || mode == "fast") return OutOfRange::Fault;
   if (mode == "clip") return OutOfRange::Clip;
   if (mode == "wrap") return OutOfRange::Wrap;
-  call.fail(ErrorCode::InvalidArgument, "mode is \"{}\", possible are \"raise\", \"clip\" and \"wrap\"", mode);
+  if (mode == "nan") return OutOfRange::NotANumber;
+  call.fail(ErrorCode::InvalidArgument,
+            "mode is \"{}\", possible are \"clip\", \"wrap\", \"fast\", \"nan\" and \"raise\"", mode);
 }
 
-// Binds an index that the program computes, so that it can stand in indices of buffers.
+// Binds an index that the program computes, so that it can stand in indices of buffers. Only a fault tells negative
+// indices, which count from the end, from others that are outside.
 PrimExpr bind_index(const Element& value, const PrimExpr& extent, OutOfRange mode, std::vector<tir::Stmt>& statements) {
   const Element index = cast(DType::Int64, value);
   const Element end = element(DType::Int64, extent);
-  Element place = select(index < 0, index + end, index);
-  if (mode == OutOfRange::Clip) place = min(max(index, 0), end - 1);
+  Element place = index;
+  if (mode == OutOfRange::Fault) place = select(index < 0, index + end, index);
+  if (mode == OutOfRange::Clip || mode == OutOfRange::NotANumber) place = min(max(index, 0), end - 1);
   if (mode == OutOfRange::Wrap) place = apply(tir::ExprOp::FloorMod, index, end);
   const auto var = tir::make_let("at", DType::Int64);
   statements.push_back(tir::let(var, place.expr));
@@ -67,7 +73,7 @@ StructInfo infer_take(const CallSite& call) {
   const auto x = operand(call, 0);
   const auto indices = operand(call, 1);
   require_integer(call, indices);
-  mode_of(call);
+  if (mode_of(call) == OutOfRange::NotANumber) require_float(call, x);
   if (!call.has_attr("axis")) return tensor_like(x, indices.dims());
   const auto axis = static_cast<size_t>(call.axis("axis", x.rank()));
   const size_t batch = batch_dims(call, indices.rank());
@@ -88,6 +94,7 @@ Meaning define_take(const CallSite& call) {
   const size_t axis = flat ? 0 : static_cast<size_t>(call.axis("axis", dims.size()));
   const size_t batch = batch_dims(call, index_rank);
   const auto shared = static_cast<ptrdiff_t>(batch), own = static_cast<ptrdiff_t>(index_rank - batch);
+  const OutOfRange mode = mode_of(call);
   for (size_t d = 0; d < batch; ++d) f.require_size(1, d, dims[d]);
   f.nest(f.dims(f.out()), [&](const Indices& i) {
     const auto begin = i.begin() + static_cast<ptrdiff_t>(axis);
@@ -95,7 +102,8 @@ Meaning define_take(const CallSite& call) {
     Indices of_index(i.begin(), i.begin() + shared);
     of_index.insert(of_index.end(), begin, begin + own);
     const Element index = f.load(f.in(1), of_index);
-    const PrimExpr place = bind_index(index, flat ? product(dims) : dims[axis], mode_of(call), body);
+    const PrimExpr extent = flat ? product(dims) : dims[axis];
+    const PrimExpr place = bind_index(index, extent, mode, body);
     Indices at;
     if (flat) {
       PrimExpr rest = place;
@@ -109,7 +117,13 @@ Meaning define_take(const CallSite& call) {
       at.push_back(place);
       at.insert(at.end(), begin + own, i.end());
     }
-    body.push_back(tir::store(f.out(), i, f.load(f.in(), at).expr));
+    Element value = f.load(f.in(), at);
+    if (mode == OutOfRange::NotANumber) {
+      const Element given = cast(DType::Int64, index);
+      const Element inside = both(given >= 0, given < element(DType::Int64, extent));
+      value = select(inside, value, std::numeric_limits<double>::quiet_NaN());
+    }
+    body.push_back(tir::store(f.out(), i, value.expr));
     return body;
   });
   return f.finish();

@@ -361,10 +361,42 @@ ir::Expr Parser::match_cast_expression(size_t first) {
   expect(",", "between the value and the StructInfo of match_cast");
   StructInfo cast = type();
   expect(")", "after the StructInfo of match_cast");
+  return cast_to(std::move(value), std::move(cast), first);
+}
+
+ir::Expr Parser::cast_to(Expr value, StructInfo cast, size_t first) {
   const ir::Span span = span_from(first);
   const auto var = std::make_shared<const ir::Var>("", nullptr, false, span);
   std::vector<ir::BindingBlock> blocks{{false, {{var, std::move(value), std::move(cast), span}}}};
   return make<ir::Seq>(std::move(blocks), var, span);
+}
+
+// invoke_closure(closure, (arguments), StructInfo?): a call, whose value is held against the StructInfo.
+ir::Expr Parser::closure_call(size_t first) {
+  take();
+  take();
+  const Nesting nesting(*this);
+  const LineMode lines(*this, false);
+  Expr closure = expression();
+  expect(",", "between a closure and the tuple of its arguments");
+  const Expr given = expression();
+  StructInfo result;
+  if (accept(",") && !at(")")) {
+    if (at_word("sinfo_args") && peek(1).is("=")) {
+      take();
+      take();
+    }
+    const bool list = accept("[");
+    result = type();
+    if (list) expect("]", "after the StructInfo of the result");
+    accept(",");
+  }
+  expect(")", "after the arguments of a closure");
+  const auto* tuple = ir::as<ir::Tuple>(given);
+  std::vector<Expr> args = tuple != nullptr ? tuple->fields : std::vector<Expr>{given};
+  Expr call =
+      make<ir::Call>(std::move(closure), std::move(args), ir::Attrs{}, std::vector<StructInfo>{}, span_from(first));
+  return result == nullptr ? call : cast_to(std::move(call), std::move(result), first);
 }
 
 ir::Expr Parser::extern_function(size_t first) {

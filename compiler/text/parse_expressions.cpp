@@ -37,6 +37,12 @@ Ref<TensorObject> truth(bool value) {
   return tensor;
 }
 
+// Relax's way to call what is no function of the module.
+bool invokes_closure(std::string_view name) {
+  if (name.starts_with("relax.")) name.remove_prefix(6);
+  return name == "invoke_closure" || name == "invoke_pure_closure";
+}
+
 }  // namespace
 
 ir::Expr Parser::expression(int least) {
@@ -189,13 +195,18 @@ ir::Expr Parser::word() {
   }
   if (call && name.text == "extern") return extern_function(first);
   if (call && name.text == "match_cast") return match_cast_expression(first);
+  if (call && invokes_closure(name.text)) return closure_call(first);
   if (call && name.text == "Constant") return constant(first);
   if (name.text == "let" || name.text == "dataflow" || name.text == "def" || name.text == "else" ||
       name.text == "return")
     fail_here(fmt::format("expected an expression, found '{}'", name.text));
   take();
   if (const ir::Op* op = ops::find(name.text)) return make<ir::OpExpr>(op, span_of(name));
-  if (call) {
+  if (const std::string_view reason = ops::instead_of(name.text); !reason.empty()) {
+    report(span_of(name), fmt::format("the operator {} is not there: {}", name.text, reason), {},
+           ErrorCode::Unsupported);
+    if (call) skip_brackets();
+  } else if (call) {
     report(span_of(name), fmt::format("there is no operator {}", name.text), {}, ErrorCode::TypeError);
     skip_brackets();
   } else {

@@ -130,6 +130,8 @@ class Parser {
   std::optional<ir::AttrValue> attribute_value();
   ir::Attrs attribute_block();
   Expr match_cast_expression(size_t first);
+  Expr cast_to(Expr value, StructInfo info, size_t first);
+  Expr closure_call(size_t first);
   Expr extern_function(size_t first);
 
   // parse_literals.cpp

@@ -220,10 +220,16 @@ def take(draw):
     x = draw.operand(draw.one_of(ALL), draw.shape(1, 4))
     axis, text = draw.axis(x.value.ndim)
     indices = indices_of(draw, x.value.shape[axis], draw.shape(0, 2))
-    indices.value %= max(x.value.shape[axis], 1)
+    mode = draw.one_of(("clip", "wrap", "raise"))
+    if x.value.shape[axis] == 0 and indices.value.size:
+        indices.value = indices.value[:0] if indices.value.ndim else np.zeros((0,), np.int64)
+    if mode != "raise":
+        indices.value = indices.value + draw.random.integers(-9, 9)
     if draw.yes():
         indices = Operand(indices.value.astype(np.int32), "i32")
-    return call("take", ["%x", "%i"], axis=text), {"x": x, "i": indices}, [np.take(x.value, indices.value, axis)]
+    expected = [np.take(x.value, indices.value, axis, mode=mode)]
+    attributes = {} if mode == "clip" and draw.yes() else {"mode": mode}
+    return call("take", ["%x", "%i"], axis=text, **attributes), {"x": x, "i": indices}, expected
 
 
 def gather_elements(draw):

@@ -151,10 +151,11 @@ Piece Writer::chosen(const Type& type) {
   const size_t axis = choices_.pick(type.dims.size() + 1);
   from.dims.insert(from.dims.begin() + static_cast<ptrdiff_t>(axis), pick_dim());
   const Piece x = tensor(from);
-  // Fails where the index is not below the dimension.
+  // Fails where the index is not below the dimension and the mode says so.
   const std::string index =
       choices_.chance(30) ? operand(tensor_type(DType::Int32)).text : std::to_string(choices_.pick(3)) + "i64";
-  return {fmt::format("take({}, {}, axis={})", x.text, index, axis), x.bounds};
+  const std::string_view mode = choices_.chance(50) ? ", mode=\"raise\"" : "";
+  return {fmt::format("take({}, {}, axis={}{})", x.text, index, axis, mode), x.bounds};
 }
 
 }  // namespace ingot::generated

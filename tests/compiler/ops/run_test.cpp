@@ -138,10 +138,12 @@ TEST(Run, ShapesAndPlaces) {
   EXPECT_THAT(run("strided_slice", {a23},
                   {{"begin", ints({0, -1})}, {"end", ints({2, INT64_MIN})}, {"strides", ints({1, -2})}}),
               testing::ElementsAre(3, 1, 6, 4));
-  EXPECT_THAT(run("take", {a23, integers({2}, {-1, 0})}, {{"axis", int64_t{1}}}), testing::ElementsAre(3, 1, 6, 4));
-  EXPECT_THAT(run("take", {a23, integers({2}, {4, -1})}), testing::ElementsAre(5, 6));
-  EXPECT_THAT(run("take", {a23, integers({2}, {9, -9})}, {{"mode", std::string("clip")}}), testing::ElementsAre(6, 1));
-  EXPECT_EQ(fault("take", {a23, integers({1}, {3})}, {{"axis", int64_t{1}}}), ErrorCode::IndexOutOfRange);
+  const auto taken_by = [](const char* mode) { return ir::Attrs{{"axis", int64_t{1}}, {"mode", std::string(mode)}}; };
+  EXPECT_THAT(run("take", {a23, integers({2}, {-1, 0})}, taken_by("raise")), testing::ElementsAre(3, 1, 6, 4));
+  EXPECT_THAT(run("take", {a23, integers({2}, {-1, 5})}, taken_by("wrap")), testing::ElementsAre(3, 3, 6, 6));
+  EXPECT_THAT(run("take", {a23, integers({2}, {-1, 9})}, {{"axis", int64_t{1}}}), testing::ElementsAre(1, 3, 4, 6));
+  EXPECT_THAT(run("take", {a23, integers({2}, {4, -1})}), testing::ElementsAre(5, 1));
+  EXPECT_EQ(fault("take", {a23, integers({1}, {3})}, taken_by("raise")), ErrorCode::IndexOutOfRange);
   EXPECT_THAT(run("gather_elements", {a23, integers({1, 3}, {1, 0, -1})}), testing::ElementsAre(4, 2, 6));
   EXPECT_THAT(run("gather_nd", {a23, integers({2, 2}, {0, 1, 1, -1})}), testing::ElementsAre(2, 6));
   EXPECT_THAT(run("pad", {floats({2}, {1, 2})}, {{"pad_width", ints({1, 2})}, {"pad_value", 7.0}}),
