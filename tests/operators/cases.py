@@ -228,7 +228,7 @@ def take(draw):
     if draw.yes():
         indices = Operand(indices.value.astype(np.int32), "i32")
     expected = [np.take(x.value, indices.value, axis, mode=mode)]
-    attributes = {} if mode == "clip" and draw.yes() else {"mode": mode}
+    attributes = {} if mode == "clip" and draw.yes() else {"mode": f"\"{mode}\""}
     return call("take", ["%x", "%i"], axis=text, **attributes), {"x": x, "i": indices}, expected
 
 
