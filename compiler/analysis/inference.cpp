@@ -51,6 +51,8 @@ Module Inference::run() {
 Module Inference::walk() {
   globals_.clear();
   order_.clear();
+  walked_.clear();
+  waiting_.clear();
   literals_.clear();
   open_temps_.clear();
   generic_.clear();
@@ -145,40 +147,72 @@ void Inference::refuse_unknown(const Expr& e, const std::function<bool(const Str
   }
 }
 
-// Infers a function of the module once.
+// What is supposed of a recursive function's result grows to hold what its body gives; false where it does already.
+bool Inference::suppose(StructInfo& supposed, const StructInfo& result) const {
+  if (mentions_unknown(result)) return false;
+  if (supposed != nullptr &&
+      (!is_known(result) || !is_known(supposed) || is_compatible(result, supposed) == Compatibility::Compatible))
+    return false;
+  supposed = supposed == nullptr ? result : least_upper_bound(supposed, result);
+  return true;
+}
+
+// Infers a function of the module once; those that call one another recursively, and do not say what they give, in
+// turns: the branches that do not recur tell the results first, and what that makes of the others is added until
+// nothing changes. Only the function at which the recursion was entered begins anew, with all that waited for it.
 void Inference::complete(Global& global) {
   if (global.state != Global::State::New) return;
   global.state = Global::State::Running;
+  global.place = walked_.size();
+  global.waits_for = kNobody;
+  walked_.push_back(&global);
   SymScope outer_scope = std::exchange(scope_, {});
   auto outer_named = std::exchange(named_, {});
   const Context outer = std::exchange(context_, {});
-  const Function& f = *global.definition.function;
   context_.at.copy = copy_number("in @" + global.definition.name);
   Family* const family = global.original.empty() ? nullptr : &globals_.find(global.original)->second.family;
   const bool outer_uncalled = std::exchange(uncalled_, global.uncalled);
   if (family != nullptr) family->running.push_back(global.running);
-  const size_t messages = diagnostics_->all().size();
-  FunctionRef inferred = function(f, nullptr);
-  StructInfo result = inferred->info->result;
-  if (global.asked && !mentions_unknown(result) && !found_errors(messages)) {
-    // A recursive function: its other branches fix the result, the second walk checks all of it.
-    diagnostics_->truncate(messages);
-    global.result = result;
-    inferred = function(f, nullptr);
-  } else if (global.asked && result == pending() && !again_) {
-    diagnostics_->error(ErrorCode::WellFormedness, global.definition.span,
-                        fmt::format("the result of the recursive @{} cannot be inferred", global.definition.name),
-                        "annotate it: -> Tensor[...] behind the parameters", 8);
-    inferred->info = func_info(inferred->info->fields, wrong(), f.pure);
-  }
-  global.typed = inferred;
+  settle_group(global, diagnostics_->all().size(), waiting_.size());
   global.state = Global::State::Done;
   uncalled_ = outer_uncalled;
   if (family != nullptr) family->running.pop_back();
-  if (global.definition.exported) holes_.expose(inferred->info->result);
+  if (global.definition.exported) holes_.expose(global.typed->info->result);
   scope_ = std::move(outer_scope);
   named_ = std::move(outer_named);
   context_ = outer;
+  walked_.pop_back();
+  if (global.waits_for == kNobody) return;
+  waiting_.push_back(&global);
+  walked_.back()->waits_for = std::min(walked_.back()->waits_for, global.waits_for);
+}
+
+void Inference::settle_group(Global& global, size_t messages, size_t first_waiting) {
+  const Function& f = *global.definition.function;
+  const size_t supposed_outside = supposed_;
+  while (true) {
+    const size_t supposed_before = supposed_;
+    global.typed = function(f, nullptr);
+    const StructInfo result = global.typed->info->result;
+    const bool wrong_somewhere = found_errors(messages);
+    if (global.asked && !wrong_somewhere && suppose(global.result, result)) ++supposed_;
+    if (global.waits_for < global.place) return;
+    if (wrong_somewhere || supposed_ == supposed_before) break;
+    diagnostics_->truncate(messages);
+    global.waits_for = kNobody;
+    for (size_t i = first_waiting; i < waiting_.size(); ++i) waiting_[i]->state = Global::State::New;
+    waiting_.resize(first_waiting);
+  }
+  supposed_ = supposed_outside;
+  global.waits_for = kNobody;
+  for (size_t i = first_waiting; i < waiting_.size(); ++i) waiting_[i]->waits_for = kNobody;
+  waiting_.resize(first_waiting);
+  if (global.asked && global.typed->info->result == pending() && !again_) {
+    diagnostics_->error(ErrorCode::WellFormedness, global.definition.span,
+                        fmt::format("the result of the recursive @{} cannot be inferred", global.definition.name),
+                        "annotate it: -> Tensor[...] behind the parameters", 8);
+    global.typed->info = func_info(global.typed->info->fields, wrong(), f.pure);
+  }
 }
 
 // Names that are not defined are found before inference; what depends on them is not looked at.
@@ -218,6 +252,10 @@ StructInfo Inference::signature(const std::string& name, const Span& use) {
   for (const auto& param : f.params) params.push_back(annotation_of(*param));
   if (f.result != nullptr) return func_info(std::move(params), resolved(f.result), f.pure);
   if (global.state == Global::State::New) complete(global);
+  if (!walked_.empty()) {
+    const size_t waits_for = global.state == Global::State::Running ? global.place : global.waits_for;
+    walked_.back()->waits_for = std::min(walked_.back()->waits_for, waits_for);
+  }
   if (global.state == Global::State::Done) return global.typed->info;
   global.asked = true;
   return func_info(std::move(params), global.result != nullptr ? global.result : pending(), f.pure);
@@ -280,8 +318,10 @@ FunctionRef Inference::function(const Function& f, const Var* self, SymVars* gen
   const size_t messages = diagnostics_->all().size();
   Expr body = sequence(*as<Seq>(f.body), annotated);
   // A local recursive function without result annotation is walked again once its other branches have told the result.
-  if (self != nullptr && asked_.contains(self) && !mentions_unknown(body->info) && !found_errors(messages)) {
-    self->info = func_info(params, in_scope(body->info, inside), f.pure);
+  StructInfo supposed;
+  while (self != nullptr && asked_.contains(self) && !found_errors(messages) &&
+         suppose(supposed, in_scope(body->info, inside))) {
+    self->info = func_info(params, supposed, f.pure);
     diagnostics_->truncate(messages);
     scope_.leave(inside);
     body = sequence(*as<Seq>(f.body), nullptr);

@@ -50,12 +50,15 @@ class Inference {
     size_t kinds = 0;  // of arguments without type variables
   };
   // A function of the module, an original one or an instance of a polymorphic one.
+  static constexpr size_t kNobody = SIZE_MAX;
   struct Global {
     ir::Definition definition;
     enum class State : uint8_t { New, Running, Done } state = State::New;
     ir::FunctionRef typed;
-    StructInfo result;                             // what the walk knows while it runs
+    StructInfo result;                             // what recursive calls suppose
     bool asked = false;                            // for the result, before it was known
+    size_t place = 0;                              // among the functions that are walked
+    size_t waits_for = kNobody;                    // the first place of a walked function that it depends on
     bool polymorphic = false;                      // stands for its instances
     std::map<std::string, std::string> instances;  // by key of the arguments: names
     Family family;                                 // of the original
@@ -104,6 +107,8 @@ class Inference {
   // inference.cpp: the module, functions, sequences, bindings
   ir::Module walk();
   void complete(Global& global);
+  bool suppose(StructInfo& supposed, const StructInfo& result) const;
+  void settle_group(Global& global, size_t messages, size_t first_waiting);
   void refuse_unknown(const ir::Expr& e, const std::function<bool(const StructInfo&)>& is_open);
   void restore_errors();
   void keep_errors();
@@ -229,6 +234,9 @@ class Inference {
   ir::Diagnostics* diagnostics_;
   std::map<std::string, Global, std::less<>> globals_;
   std::vector<std::string> order_;  // of the result's definitions
+  std::vector<Global*> walked_;     // one calls the next
+  std::vector<Global*> waiting_;    // inferred by what was supposed of a function that is still walked
+  size_t supposed_ = 0;             // how often the supposed result of a function has changed
   // Variables that stand for an open literal: it takes the dtype of each use.
   std::unordered_map<const ir::Var*, ir::Expr> literals_;
   std::unordered_map<const ir::Var*, std::unique_ptr<OpenTemp>> open_temps_;

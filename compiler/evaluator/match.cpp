@@ -24,6 +24,13 @@ int64_t integer_of(const Value& value) {
   return dtype_of(value) == DType::Bool ? int64_t{value.slot().as<uint8_t>() != 0} : value.slot().as<int64_t>();
 }
 
+// False where the place that would have bound a variable does not fit: that place is what is wrong.
+bool has_values(const PrimExpr& expr, const SymValues& values) {
+  bool all = true;
+  for_each_var(expr, [&](const SymVar& var) { all &= values.contains(var.get()); });
+  return all;
+}
+
 bool is_tensor(const Value& value) { return value.kind() == Kind::Tensor || value.kind() == Kind::Scalar; }
 
 }  // namespace
@@ -97,7 +104,7 @@ void require(const Value& value, const StructInfo& info, const SymValues& values
       break;
     case InfoKind::Prim:
       if (value.kind() != Kind::Prim || (info->dtype != DType::None && dtype_of(value) != info->dtype)) reject_kind();
-      if (info->value) {
+      if (info->value && has_values(*info->value, values)) {
         const int64_t expected = dim_value(*info->value, values);
         if (integer_of(value) != expected)
           fail(wrong_shape, "{} is {}, expected {} = {}", what, integer_of(value), to_text(*info->value), expected);
@@ -129,9 +136,10 @@ void require(const Value& value, const StructInfo& info, const SymValues& values
     fail(wrong_shape, "{} has rank {}, expected {}", what, dims.size(), *info->rank);
   if (!info->dims) return;
   for (size_t i = 0; i < dims.size(); ++i) {
-    const int64_t expected = dim_value((*info->dims)[i], values);
+    const auto& expr = (*info->dims)[i];
+    if (!has_values(expr, values)) continue;
+    const int64_t expected = dim_value(expr, values);
     if (dims[i] != expected) {
-      const auto& expr = (*info->dims)[i];
       fail(wrong_shape, "{} has dimension {} = {}, expected {}", what, i, dims[i],
            expr.as_const() ? std::to_string(expected) : fmt::format("{} = {}", to_text(expr), expected));
     }

@@ -245,9 +245,36 @@ std::string describe_value(const Slot& value) {
   return "nothing";
 }
 
+void CompiledCheck::bind_known(const Node& node, const Slot& value, Explaining& state) const {
+  if (node.kind == InfoKind::Tuple && value.kind == Kind::Tuple) {
+    const auto fields = tuple_of(value).fields();
+    for (size_t i = 0; i < std::min<size_t>(fields.size(), node.count); ++i)
+      bind_known(nodes_[node.first + i], fields[i], state);
+    return;
+  }
+  if (!node.has_dims) return;
+  const auto bind = [&](std::span<const int64_t> numbers) {
+    if (numbers.size() != node.count) return;
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      const Dim& dim = dims_[node.first + i];
+      if (dim.form != Dim::Form::Bind && dim.form != Dim::Form::Var) continue;
+      const auto var = static_cast<size_t>(dim.number);
+      if (!state.known[var]) state.vars[var] = numbers[i];
+      state.known[var] = true;
+    }
+  };
+  if (node.kind == InfoKind::Prim && value.kind == Kind::Prim && value.dtype == DType::Int64) {
+    const int64_t number = integer_of(value);
+    bind({&number, 1});
+  }
+  if ((node.kind == InfoKind::Tensor && is_tensor(value)) ||
+      (node.kind == InfoKind::Shape && value.kind == Kind::Shape))
+    bind(dims_of(value));
+}
+
 std::optional<Error> CompiledCheck::explain_dims(const Node& node, std::span<const int64_t> dims,
                                                  const std::string& name, const Explaining& state) const {
-  const auto& [vars, says, captured, second] = state;
+  const auto& [vars, says, known] = state;
   const VarSlots slots(vars_);
   for (size_t i = 0; i < dims.size(); ++i) {
     const Dim& dim = dims_[node.first + i];
@@ -255,16 +282,19 @@ std::optional<Error> CompiledCheck::explain_dims(const Node& node, std::span<con
     const std::string place =
         node.kind == InfoKind::Prim ? std::to_string(dims[i]) : fmt::format("dimension {} = {}", i, dims[i]);
     const std::string_view verb = node.kind == InfoKind::Prim ? "is" : "has";
-    const bool binds = dim.form == Dim::Form::Bind && (captured.empty() || !captured[number]);
-    if (!second && binds) vars[number] = dims[i];
-    if (!second && dim.form == Dim::Form::Const && dim.number != dims[i])
-      return Error(ErrorCode::ShapeMismatch, fmt::format("{} {} {}, {} says {}", name, verb, place, says, dim.number));
-    const bool names = dim.form == Dim::Form::Var || dim.form == Dim::Form::Bind;
-    if (!second && names && vars[number] != dims[i])
-      return Error(ErrorCode::ShapeMismatch, fmt::format("{} {} {}, {} says {}, which is {}", name, verb, place, says,
-                                                         vars_[number]->name, vars[number]));
-    if (second && dim.form == Dim::Form::Expr) {
+    if (dim.form == Dim::Form::Const) {
+      if (dim.number != dims[i])
+        return Error(ErrorCode::ShapeMismatch,
+                     fmt::format("{} {} {}, {} says {}", name, verb, place, says, dim.number));
+    } else if (dim.form != Dim::Form::Expr) {
+      if (vars[number] != dims[i])
+        return Error(ErrorCode::ShapeMismatch, fmt::format("{} {} {}, {} says {}, which is {}", name, verb, place, says,
+                                                           vars_[number]->name, vars[number]));
+    } else {
       const CompiledExpr& expr = exprs_[number];
+      bool evaluates = true;
+      for_each_var(expr.source(), [&](const SymVar& var) { evaluates &= known[slots.of(var)]; });
+      if (!evaluates) continue;
       const int64_t expected = expr.evaluate(vars);
       if (expected != dims[i])
         return Error(ErrorCode::ShapeMismatch,
@@ -321,32 +351,23 @@ std::optional<Error> CompiledCheck::explain_node(const Node& node, const Slot& v
 
 Error CompiledCheck::explain(const Slot& value, std::span<int64_t> vars, std::string_view name,
                              std::string_view says) const {
-  Explaining state{vars, says};
-  for (const bool second : {false, true}) {
-    state.second = second;
-    if (auto error = explain_node(nodes_[0], value, std::string(name), state)) return *error;
-  }
+  Explaining state{vars, says, binds_};
+  state.known.flip();
+  bind_known(nodes_[0], value, state);
+  if (auto error = explain_node(nodes_[0], value, std::string(name), state)) return *error;
   return {ErrorCode::Internal, "a check failed that holds"};
 }
 
 Error CompiledCheck::explain_fields(const Slot* fields, std::span<int64_t> vars, std::span<const std::string> names,
                                     std::string_view says) const {
   const Node& root = nodes_[0];
-  Explaining state{vars, says, std::vector<bool>(vars_.size())};
-  for (size_t i = names.size(); i < root.count; ++i) {
-    const Node& node = nodes_[root.first + i];
-    if (node.kind != InfoKind::Prim || !node.has_dims || fields[i].dtype != DType::Int64) continue;
-    const Dim& dim = dims_[node.first];
-    if (dim.form != Dim::Form::Var) continue;
-    state.captured[static_cast<size_t>(dim.number)] = true;
-    vars[static_cast<size_t>(dim.number)] = fields[i].as<int64_t>();
-  }
-  for (const bool second : {false, true}) {
-    state.second = second;
-    for (uint32_t i = 0; i < root.count; ++i) {
-      const std::string name = i < names.size() ? "%" + names[i] : fmt::format("argument {}", i);
-      if (auto error = explain_node(nodes_[root.first + i], fields[i], name, state)) return *error;
-    }
+  Explaining state{vars, says, binds_};
+  state.known.flip();
+  for (size_t i = names.size(); i < root.count; ++i) bind_known(nodes_[root.first + i], fields[i], state);
+  for (size_t i = 0; i < names.size(); ++i) bind_known(nodes_[root.first + i], fields[i], state);
+  for (uint32_t i = 0; i < root.count; ++i) {
+    const std::string name = i < names.size() ? "%" + names[i] : fmt::format("argument {}", i);
+    if (auto error = explain_node(nodes_[root.first + i], fields[i], name, state)) return *error;
   }
   return {ErrorCode::Internal, "a check failed that holds"};
 }

@@ -18,8 +18,10 @@ namespace ingot::vm {
 
 // A Check made ready to be run against values many times: no look-ups, no memory. Immutable and thread safe.
 //
-// Order: kinds, dtypes, ranks and the dimensions that are numbers or stand alone, in the order of the StructInfo (the
-// first place of a variable that the check binds gives it its value), then composed dimensions.
+// `matches` looks at kinds, dtypes, ranks and the dimensions that are numbers or stand alone first, in the order of the
+// StructInfo (the first place of a variable that the check binds gives it its value), then at composed dimensions.
+// What `explain` tells is what fails first in the language: variables are bound wherever they stand alone, then
+// everything is matched from left to right.
 class CompiledCheck {
  public:
   // Throws CorruptFile where a variable is to be bound that stands alone nowhere, Unsupported for a shape variable.
@@ -92,9 +94,9 @@ class CompiledCheck {
   struct Explaining {
     std::span<int64_t> vars;
     std::string_view says;
-    std::vector<bool> captured = {};  // variables whose numbers a closure holds: parameters must match them
-    bool second = false;              // composed dimensions
+    std::vector<bool> known;  // variables that have a number: read by the check, captured by a closure, or bound
   };
+  void bind_known(const Node& node, const Slot& value, Explaining& state) const;
   std::optional<Error> explain_node(const Node& node, const Slot& value, const std::string& name,
                                     const Explaining& state) const;
   std::optional<Error> explain_dims(const Node& node, std::span<const int64_t> dims, const std::string& name,
