@@ -84,12 +84,9 @@ uint32_t Tables::kernel(KernelCall call) {
 }
 
 uint32_t Tables::import(std::string_view name, const std::vector<uint32_t>& writes) {
-  const auto [entry, is_new] = imports_.emplace(std::string(name), static_cast<uint32_t>(program_.imports.size()));
-  if (is_new) {
-    program_.imports.push_back({std::string(name), writes});
-  } else if (program_.imports[entry->second].writes != writes) {
-    fail(ErrorCode::TypeError, "extern(\"{}\") is used with different lists of written arguments", name);
-  }
+  const auto next = static_cast<uint32_t>(program_.imports.size());
+  const auto [entry, is_new] = imports_.emplace(std::pair(std::string(name), writes), next);
+  if (is_new) program_.imports.push_back({std::string(name), writes});
   return entry->second;
 }
 

@@ -38,7 +38,7 @@ class Tables {
   std::map<std::string, tir::PrimFuncRef, std::less<>> prim_funcs_;
   std::unordered_map<std::string, uint32_t> constants_;
   std::unordered_map<const TensorObject*, uint32_t> tensors_;
-  std::map<std::string, uint32_t, std::less<>> imports_;
+  std::map<std::pair<std::string, std::vector<uint32_t>>, uint32_t> imports_;
   std::unordered_set<const tir::PrimFunc*> listed_;
 };
 

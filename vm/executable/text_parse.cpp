@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <map>
@@ -61,7 +62,7 @@ class Parser {
       in_.expect("=");
       program_.metadata.emplace_back(std::move(key), in_.string());
     } else if (in_.accept("import")) {
-      import();
+      program_.imports.push_back(import());
     } else if (in_.accept("const")) {
       numbered('c', program_.constants.size());
       program_.constants.push_back(parse_constant(in_, program_.owners));
@@ -96,10 +97,10 @@ class Parser {
 
   std::string name() { return in_.at_string() ? in_.string() : std::string(in_.word("a name")); }
 
-  void import() {
+  Import import() {
     Import made{in_.string(), {}};
     if (in_.accept("writes")) list("[", "]", [&] { made.writes.push_back(in_.count()); });
-    program_.imports.push_back(std::move(made));
+    return made;
   }
 
   double number() {
@@ -347,10 +348,13 @@ class Parser {
         return 0;
       }
       case Role::Import: {
-        const std::string text = in_.string();
+        // The list of what it writes need not be repeated where one import has the name.
+        const Import wanted = import();
+        const auto has_name = [&](const Import& import) { return import.name == wanted.name; };
+        const bool any = wanted.writes.empty() && std::ranges::count_if(program_.imports, has_name) == 1;
         for (size_t i = 0; i < program_.imports.size(); ++i)
-          if (program_.imports[i].name == text) return i;
-        in_.fail_at(place, fmt::format("'{}' is not imported", text));
+          if (has_name(program_.imports[i]) && (any || program_.imports[i].writes == wanted.writes)) return i;
+        in_.fail_at(place, fmt::format("'{}' is not imported", wanted.name));
       }
       case Role::Builtin: {
         const std::string_view text = in_.word("a builtin");

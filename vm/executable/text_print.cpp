@@ -16,6 +16,11 @@
 namespace ingot::vm {
 namespace {
 
+std::string import_text(const Import& import, bool with_writes) {
+  if (!with_writes || import.writes.empty()) return ingot::quoted(import.name);
+  return fmt::format("{} writes [{}]", ingot::quoted(import.name), fmt::join(import.writes, ", "));
+}
+
 std::string number_text(double value) {
   if (!std::isfinite(value)) return fmt::format("bits {:#x}", std::bit_cast<uint64_t>(value));
   std::string text = fmt::format("{}", value);
@@ -46,13 +51,12 @@ class Printer {
       names_.push_back(is_named ? "@" + word_or_quoted(function.name) : fmt::format("f{}", names_.size()));
     }
     for (const tir::PrimFuncRef& func : program.prim_funcs) prim_funcs_.emplace(func.get(), prim_funcs_.size());
+    for (const Import& import : program.imports) ++import_names_[import.name];
   }
 
   std::string program() {
     for (const auto& [key, value] : program_.metadata) line("meta {} = {}", ingot::quoted(key), ingot::quoted(value));
-    for (const Import& import : program_.imports)
-      line("import {}{}", ingot::quoted(import.name),
-           import.writes.empty() ? "" : fmt::format(" writes [{}]", fmt::join(import.writes, ", ")));
+    for (const Import& import : program_.imports) line("import {}", import_text(import, true));
     for (size_t i = 0; i < program_.constants.size(); ++i)
       line("const c{} = {}", i, print_constant(program_.constants[i]));
     for (const tir::PrimFuncRef& func : program_.prim_funcs) {
@@ -219,7 +223,8 @@ class Printer {
         return names_[operand.index()];
       case Role::Import:
         numbered('i', program_.imports.size());
-        return ingot::quoted(program_.imports[operand.index()].name);
+        return import_text(program_.imports[operand.index()],
+                           import_names_[program_.imports[operand.index()].name] > 1);
       case Role::Kernel:
         return numbered('k', program_.kernels.size());
       case Role::Builtin:
@@ -250,6 +255,7 @@ class Printer {
   const Program& program_;
   std::vector<std::string> names_;
   std::unordered_map<const tir::PrimFunc*, size_t> prim_funcs_;
+  std::unordered_map<std::string_view, size_t> import_names_;  // how many imports have each
   std::string text_;
 };
 

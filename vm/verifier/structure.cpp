@@ -1,6 +1,7 @@
 #include "vm/verifier/structure.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_set>
 
 #include "runtime/base/checked.h"
@@ -209,9 +210,9 @@ void check_structure(const Program& program) {
       if (program.kernels[i].prim_func != nullptr && !prim_funcs.contains(program.kernels[i].prim_func.get()))
         fail(ErrorCode::CorruptFile, "PrimFunc '{}' is not listed", program.kernels[i].prim_func->name);
     });
-  std::unordered_set<std::string_view> imports;
+  std::set<std::pair<std::string_view, std::vector<uint32_t>>> imports;
   for (const Import& import : program.imports)
-    if (import.name.empty() || !imports.insert(import.name).second)
+    if (import.name.empty() || !imports.emplace(import.name, import.writes).second)
       fail(ErrorCode::CorruptFile, "import '{}' has no name or is listed twice", import.name);
   std::unordered_set<std::string_view> exports;
   for (const Function& function : program.functions) {

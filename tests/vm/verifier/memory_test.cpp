@@ -142,7 +142,7 @@ TEST(Memory, StructureIsChecked) {
   EXPECT_THAT(changed([](Program& p) { p.kernels[0].inputs = 2; }), HasSubstr("PrimFunc 'scale' has 1 and 1"));
   EXPECT_THAT(changed([](Program& p) { p.kernels[1].outputs = 0; }), HasSubstr("0 outputs"));
   EXPECT_THAT(changed([](Program& p) { p.kernels[1].prim_func = p.prim_funcs[0]; }), HasSubstr("takes no PrimFunc"));
-  EXPECT_THAT(changed([](Program& p) { p.imports[1].name = p.imports[0].name; }), HasSubstr("listed twice"));
+  EXPECT_THAT(changed([](Program& p) { p.imports[1] = p.imports[0]; }), HasSubstr("listed twice"));
   EXPECT_THAT(changed([](Program& p) { p.functions[0].spans[1].unit = 0; }), HasSubstr("not in order"));
   EXPECT_THAT(changed([](Program& p) { p.functions[0].signature = object_info(); }), HasSubstr("no function"));
 }
