@@ -27,6 +27,26 @@ Cpu usable_cpu(const LoadOptions& options) {
 
 }  // namespace
 
+namespace {
+
+// Of a PrimFunc whose sizes are found as the program runs: every dimension that is not a number may be another one the
+// next time.
+std::vector<OperandSpec> with_varying_dims(const KernelCall& call, std::span<const OperandSpec> operands) {
+  std::vector<OperandSpec> specs(operands.begin(), operands.end());
+  if (!call.prim_func) return specs;
+  const tir::PrimFunc& func = *call.prim_func;
+  const size_t inputs = func.params - func.outputs;
+  for (size_t i = 0; i < func.params; ++i) {
+    const std::vector<PrimExpr>& dims = func.buffers[i].dims;
+    OperandSpec& spec = specs[i < inputs ? i : call.inputs + i - inputs];
+    for (size_t d = 0; d < std::min<size_t>(dims.size(), 32); ++d)
+      if (!dims[d].as_const()) spec.varying |= uint32_t{1} << d;
+  }
+  return specs;
+}
+
+}  // namespace
+
 struct Executable::Impl {
   Impl(Program program_, std::vector<SectionInfo> sections_, const LoadOptions& options_)
       : program(std::move(program_)),
@@ -147,13 +167,16 @@ std::shared_ptr<const PreparedKernel> Executable::prepare(uint32_t kernel,
   }
   const auto make = [&] {
     const KernelCall& call = impl_->program.kernels[kernel];
+    const std::vector<OperandSpec> specs = with_varying_dims(call, operands);
+    const std::span<const OperandSpec> all(specs);
     return std::make_shared<const PreparedKernel>(
         prepare_kernel({.call = &call,
-                        .inputs = operands.first(call.inputs),
-                        .outputs = operands.subspan(call.inputs),
+                        .inputs = all.first(call.inputs),
+                        .outputs = all.subspan(call.inputs),
                         .cpu = impl_->cpu,
                         .threads = impl_->threads.get(),
                         .packs = &impl_->packs,
+                        .families = impl_->options.jit ? &impl_->families : nullptr,
                         .perf_map = impl_->perf_map.get()},
                        variant_of(call, impl_->options.jit, impl_->options.kernels)));
   };
