@@ -18,6 +18,9 @@ bool passes_on(std::string_view op) {
 // Operators whose second argument is a tuple of tensors; one tensor stands for a tuple of it.
 bool takes_tuple(std::string_view op) { return op == "call_tir" || op == "call_dps_packed"; }
 
+// A dimension nested deeper is a variable to the operators to come: what they build of it stays within kMaxExprDepth.
+constexpr uint32_t kDeepDim = 64;
+
 }  // namespace
 
 // Dtypes that literals among the operands may take, the likeliest first: those of the other operands, then what the
@@ -43,7 +46,7 @@ std::vector<DType> Inference::contexts(const std::vector<Expr>& args, const Call
   return result;
 }
 
-// The argument with its dimensions named by a match_cast, where only its rank is known.
+// The argument with its dimensions named by a match_cast, where only its rank is known or they are long expressions.
 Expr Inference::with_dims(const Expr& arg) {
   if (const auto* tuple = as<Tuple>(arg)) {
     std::vector<Expr> fields;
@@ -58,10 +61,13 @@ Expr Inference::with_dims(const Expr& arg) {
   const auto* var = as<Var>(arg);
   const StructInfoNode& info = *arg->info;
   const bool shaped = info.kind == InfoKind::Tensor || info.kind == InfoKind::Shape;
-  if (var == nullptr || !shaped || !info.rank || info.dims || *info.rank > kMaxRank) return arg;
+  const auto is_deep = [](const PrimExpr& dim) { return dim.depth() > kDeepDim; };
+  if (var == nullptr || !shaped || !info.rank || *info.rank > kMaxRank) return arg;
+  if (info.dims && std::ranges::none_of(*info.dims, is_deep)) return arg;
   if (const auto* known = named_.find(var)) return *known;
   std::vector<PrimExpr> dims;
-  for (uint32_t i = 0; i < *info.rank; ++i) dims.emplace_back(make_sym_var("d"));
+  for (uint32_t i = 0; i < *info.rank; ++i)
+    dims.emplace_back(!info.dims || is_deep((*info.dims)[i]) ? PrimExpr(make_sym_var("d")) : (*info.dims)[i]);
   const StructInfo cast =
       info.kind == InfoKind::Tensor ? tensor_info(info.dtype, std::move(dims)) : shape_info(std::move(dims));
   const VarRef named = bind_cast(arg, cast, var->name);

@@ -34,7 +34,8 @@ Joined join(const CallSite& call, int64_t from_end, const std::string& x_name, c
   // One constant that is not 1: the other is that, or 1.
   if (x.dim.as_const()) return {x.dim, choose(either(is(of_y, x.dim), is(of_y, 1)), x.checked, -1), false};
   if (of_y.as_const()) return {of_y, choose(either(is(x.checked, of_y), is(x.checked, 1)), of_y, -1), false};
-  return {choose(is(x.dim, 1), of_y, x.dim),
+  // The longer of the two occurs once, so that the dimensions of a chain of operators do not double at each.
+  return {x.dim.nodes() > of_y.nodes() ? choose(is(of_y, 1), x.dim, of_y) : choose(is(x.dim, 1), of_y, x.dim),
           choose(is(x.checked, 1), of_y, choose(either(is(of_y, 1), is(of_y, x.checked)), x.checked, -1)), false};
 }
 

@@ -202,6 +202,23 @@ TEST(LargePrograms, AThousandLevelsRun) {
   });
 }
 
+// Each operand has a dimension of its own that may be 1.
+std::string unknown_dimensions(size_t n) {
+  return "def @main(%x: int32) {\nlet %v0 = ones(shape(2), dtype=float32);\nlet %o: Object = %v0;\n" +
+         repeated(n,
+                  [](size_t i) {
+                    return fmt::format("let %v{} = %v{} + match_cast(%o, Tensor[(?,), float32]);\n", i + 1, i);
+                  }) +
+         fmt::format("%v{}\n}}\n", n);
+}
+
+TEST(LargePrograms, UnknownDimensionsDoNotPileUp) {
+  const ir::Module module = parsed_text(unknown_dimensions(300));
+  const Value x = Value::scalar(DType::Int32, int32_t{1});
+  EXPECT_EQ(evaluated(module, x), "2xf32=301 301");
+  EXPECT_EQ(run(module, x), "2xf32=301 301");
+}
+
 // Exit code of `ingot compile` on the text, with the least stack that systems give.
 int compile_with_small_stack(const std::string& text) {
   const auto folder = std::filesystem::path(testing::TempDir());
