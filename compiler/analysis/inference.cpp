@@ -414,6 +414,15 @@ void Inference::binding(const Binding& b, const StructInfo& expected) {
     refuse_as_shape(*b.var, as<Function>(b.value) != nullptr ? "a function" : "a number");
     return;
   }
+  if (b.cast != nullptr && annotation != nullptr &&
+      is_compatible(resolved(b.cast), annotation) != Compatibility::Compatible) {
+    // The annotation says more than the cast, or something else.
+    const auto cast = std::make_shared<const Var>("", nullptr, b.var->dataflow, b.var->span);
+    origin_[cast.get()] = origin_of(*b.var);
+    binding({cast, b.value, b.cast, b.span}, nullptr);
+    binding({b.var, cast, nullptr, b.span}, nullptr);
+    return;
+  }
   if (b.cast == nullptr && annotation == nullptr && is_open_literal(b.value)) {
     literals_[b.var.get()] = b.value;
     return;
@@ -466,6 +475,8 @@ void Inference::binding(const Binding& b, const StructInfo& expected) {
     // What is not certain is checked at run time.
     if (known && is_compatible(given, annotation) == Compatibility::Possibly) result.cast = annotation;
     b.var->info = annotation;
+    // Calls bind the variables of the annotation, not those of the function.
+    generic_.erase(b.var.get());
   } else {
     b.var->info = given;
     // A function whose result is open is generalised as well.

@@ -149,7 +149,7 @@ class Inference {
   ir::Expr branch(const ir::If& e, const StructInfo& expected);
   StructInfo join(const StructInfo& then_info, const StructInfo& else_info, bool open_then, bool open_else);
   ir::Expr short_circuit(const ir::If& e, const ir::Expr& left);
-  ir::Expr condition(const ir::Expr& e);
+  ir::Expr condition(const ir::Expr& e, std::string_view what);
   ir::Expr projection(const ir::TupleGetItem& e);
 
   // inference_calls.cpp

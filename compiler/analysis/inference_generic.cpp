@@ -139,9 +139,23 @@ std::optional<Inference::Instance> Inference::instantiate(const Call& e, const F
     const StructInfo annotation = annotation_of(*f.params[i]);
     if (annotation == nullptr) params[i] = argument;
     if (annotation != nullptr && !is_annotated[i] && !types.match(annotation, argument)) {
-      diagnostics_->error(ErrorCode::TypeError, span,
-                          fmt::format("argument {} of {} is {}, which does not fit its other arguments", i, name,
-                                      to_text(holes_.filled(infos[i], nullptr))));
+      // In the caller's dimensions: what type arguments and the arguments before have told.
+      TypeArguments told(f.type_params, holes_);
+      for (size_t t = 0; t < e.info_args.size(); ++t) told.set(t, e.info_args[t]);
+      for (const size_t before : order) {
+        if (before == i) break;
+        if (const StructInfo a = annotation_of(*f.params[before]); a != nullptr && !is_annotated[before])
+          told.match(a, infos[before]);
+      }
+      const StructInfo expected = told.apply(annotation);
+      const bool known = is_known(infos[i]) && !mentions_type_param(f, expected);
+      if (!known || is_compatible(infos[i], expected) != Compatibility::Incompatible)
+        diagnostics_->error(
+            ErrorCode::TypeError, span,
+            fmt::format("argument {} of {} is {}, expected {}", i, name, to_text(holes_.filled(infos[i], nullptr)),
+                        known || expected->kind != InfoKind::Tensor ? to_text(expected) : "a tensor"));
+      else
+        expect(infos[i], expected, span, fmt::format("argument {} of {}", i, name));
       return std::nullopt;
     }
   }

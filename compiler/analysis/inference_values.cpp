@@ -125,20 +125,20 @@ Expr Inference::variable(const Expr& e, const StructInfo& expected) {
   return e;
 }
 
-// What an if asks for: one boolean. Checked at run time where it is not known to be one.
-Expr Inference::condition(const Expr& e) {
+// What an if, `&&` and `||` ask for: one boolean. Checked at run time where it is not known to be one.
+Expr Inference::condition(const Expr& e, std::string_view what) {
   Expr value = leaf(e);
   if (mentions_unknown(value->info)) return value;
   if (value->info->kind == InfoKind::Prim && value->info->dtype == DType::Bool) return value;
   const StructInfo wanted = tensor_info(DType::Bool, std::vector<PrimExpr>{});
   if (holes_.is_hole(value->info)) {
-    relate(value->info, wanted, context_.here, "the condition of an if");
+    relate(value->info, wanted, context_.here, std::string(what));
     return value;
   }
   switch (is_compatible(value->info, wanted)) {
     case Compatibility::Incompatible:
       diagnostics_->error(ErrorCode::TypeError, context_.here,
-                          fmt::format("the condition of an if is {}, expected Tensor[(), bool]", to_text(value->info)),
+                          fmt::format("{} is {}, expected Tensor[(), bool]", what, to_text(value->info)),
                           value->info->kind == InfoKind::Tensor && value->info->dtype == DType::Bool
                               ? "reduce it to one boolean, for example with all() or any()"
                               : "compare it with something, for example with != 0");
@@ -165,7 +165,7 @@ Expr Inference::short_circuit(const If& e, const Expr& left) {
   if (!strict) {
     const StructInfo wanted = tensor_info(DType::Bool, std::vector<PrimExpr>{});
     const std::string_view op = both ? "&&" : "||";
-    const Expr checked = condition(left);
+    const Expr checked = condition(left, fmt::format("the left side of {}", op));
     expect(right.body->info, wanted, context_.here, fmt::format("the right side of {}", op));
     const Expr& constant = static_cast<const Seq&>(both ? *e.else_branch : *e.then_branch).body;
     Expr stop = typed(std::make_shared<Seq>(std::vector<BindingBlock>{}, leaf(constant), e.span), wanted);
@@ -194,7 +194,7 @@ Expr Inference::short_circuit(const If& e, const Expr& left) {
 
 Expr Inference::branch(const If& e, const StructInfo& expected) {
   if (e.sugar != ShortCircuit::None) return short_circuit(e, leaf(e.condition));
-  Expr test = condition(e.condition);
+  Expr test = condition(e.condition, "the condition of an if");
   const auto& then_seq = *as<Seq>(e.then_branch);
   const auto& else_seq = *as<Seq>(e.else_branch);
   Expr then_branch, else_branch;

@@ -59,12 +59,14 @@ constexpr uint32_t kUnknownRank = UINT32_MAX;
 std::optional<DType> Parser::dtype_name_here() {
   if (peek().kind != TokenKind::Identifier) return std::nullopt;
   const auto dtype = dtype_of_word(peek().text);
-  if (!dtype && looks_like_dtype(peek().text) && sym_vars_.find(peek().text) == nullptr) {
-    diagnostics_.error(ErrorCode::WellFormedness, span_of(peek()), fmt::format("there is no dtype {}", peek().text),
-                       "integers have 8, 16, 32 or 64 bits, floats 16, 32 or 64, in single lanes", 20);
-    throw SyntaxError{};
-  }
+  if (!dtype && looks_like_dtype(peek().text) && sym_vars_.find(peek().text) == nullptr) refuse_dtype(peek());
   return dtype;
+}
+
+void Parser::refuse_dtype(const Token& name) {
+  diagnostics_.error(ErrorCode::WellFormedness, span_of(name), fmt::format("there is no dtype {}", name.text),
+                     "integers have 8, 16, 32 or 64 bits, floats 16, 32 or 64, in single lanes", 20);
+  throw SyntaxError{};
 }
 
 SymVar Parser::sym_var(const std::string& name) {
@@ -184,6 +186,8 @@ StructInfo Parser::tensor_type(std::string_view closing) {
   node.kind = InfoKind::Tensor;
   uint32_t ndim = kUnknownRank;
   std::optional<std::vector<PrimExpr>> listed;
+  const Token* listed_first = nullptr;
+  const ir::VarRef* held = nullptr;
   while (!at(closing)) {
     if (accept_word("ndim")) {
       ndim = rank();
@@ -206,6 +210,7 @@ StructInfo Parser::tensor_type(std::string_view closing) {
     } else if (peek().kind == TokenKind::Local) {
       const Token name = take();
       const ir::VarRef* var = vars_.find(name.text);
+      held = var;
       if (var != nullptr)
         node.shape_var = ir::shape_symbol(**var);
       else
@@ -224,6 +229,7 @@ StructInfo Parser::tensor_type(std::string_view closing) {
         node.value = PrimExpr(parameter->var);
         take();
       } else {
+        if (!listed) listed_first = &peek();
         if (!listed) listed.emplace();
         listed->push_back(accept("?") ? unknown_dim() : prim_expr(5));
       }
@@ -231,6 +237,8 @@ StructInfo Parser::tensor_type(std::string_view closing) {
     if (!accept(",")) break;
   }
   expect(closing, "after the parts of a tensor type");
+  if (listed && node.dims && listed_first->kind == TokenKind::Identifier && node.dtype == DType::None)
+    refuse_dtype(*listed_first);
   if (listed && node.dims) fail_at(span_from(first), "a tensor type lists its dimensions twice");
   if (listed) node.dims = std::move(listed);
   if (node.dims) node.rank = static_cast<uint32_t>(node.dims->size());
@@ -242,6 +250,12 @@ StructInfo Parser::tensor_type(std::string_view closing) {
   } else if (ndim != kUnknownRank) {
     node.rank = ndim;
   }
+  if (const auto& shape = held != nullptr ? (*held)->annotation : nullptr;
+      shape != nullptr && shape->rank && ndim != kUnknownRank && *shape->rank != ndim)
+    diagnostics_.error(ErrorCode::WellFormedness, span_from(first),
+                       fmt::format("a tensor type says ndim={}, %{} holds a shape of {} dimensions", ndim,
+                                   (*held)->name, *shape->rank),
+                       {}, 10);
   return std::make_shared<const StructInfoNode>(std::move(node));
 }
 

@@ -98,6 +98,7 @@ class Parser {
   PrimExpr prim_primary();
   SymVar sym_var(const std::string& name);  // the one in scope, otherwise a new one
   std::optional<DType> dtype_name_here();
+  [[noreturn]] void refuse_dtype(const Token& name);
 
   // parse_expressions.cpp
   Expr expression(int least = 0);

@@ -98,7 +98,7 @@ TEST(Infer, TypeParametersAreInferredOrGiven) {
                     "def @main(%x: Tensor[(n, 3), int8]) { @id(%x) }"),
               HasSubstr("def @main(%x: Tensor[(n, 3), int8]) -> Tensor[(n, 3), int8]"));
   EXPECT_THAT(typed("def @pick[A](%x: A, %y: A) -> A { %x } def @main(%x: int8, %y: bool) { @pick(%x, %y) }"),
-              StartsWith("error[TypeError]: argument 1 of @pick is Tensor[(), bool], which does not fit"));
+              StartsWith("error[TypeError]: argument 1 of @pick is Tensor[(), bool], expected Tensor[(), int8]"));
 }
 
 TEST(Infer, UnknownDimensionsAreNamedAtTheirFirstUse) {
