@@ -166,17 +166,21 @@ ir::Attrs Parser::attribute_block() {
   ir::Attrs attrs;
   expect("{", "before attributes");
   while (!at("}")) {
-    if (peek().kind != TokenKind::Identifier && peek().kind != TokenKind::String)
-      fail_here(fmt::format("expected the name of an attribute, found {}", peek().described()));
-    const Token name = take();
-    expect("=", "behind the name of an attribute");
-    auto value = attribute_value();
-    if (!value) fail_here(fmt::format("attribute {} must be a literal, found {}", name.text, peek().described()));
-    attrs[name.text] = std::move(*value);
+    attribute(attrs);
     if (!accept(",")) break;
   }
   expect("}", "after attributes");
   return attrs;
+}
+
+void Parser::attribute(ir::Attrs& into) {
+  if (peek().kind != TokenKind::Identifier && peek().kind != TokenKind::String)
+    fail_here(fmt::format("expected the name of an attribute, found {}", peek().described()));
+  const Token name = take();
+  expect("=", "behind the name of an attribute");
+  auto value = attribute_value();
+  if (!value) fail_here(fmt::format("attribute {} must be a literal, found {}", name.text, peek().described()));
+  into[name.text] = std::move(*value);
 }
 
 // A number behind a name that both an argument and an attribute have is the attribute: pad(%x, pad_value=1).

@@ -201,6 +201,14 @@ ir::Expr Parser::word() {
       name.text == "return")
     fail_here(fmt::format("expected an expression, found '{}'", name.text));
   take();
+  if (name.text == "meta" && at("[")) {
+    report(span_of(name),
+           fmt::format("meta[...] names what lies outside of the text: {}", ops::instead_of("parser.MetaRef")), {},
+           ErrorCode::Unsupported);
+    while (accept("["))
+      while (peek().kind != TokenKind::End && !accept("]")) take();
+    return missing(span_of(name));
+  }
   if (const ir::Op* op = ops::find(name.text)) return make<ir::OpExpr>(op, span_of(name));
   if (const std::string_view reason = ops::instead_of(name.text); !reason.empty()) {
     report(span_of(name), fmt::format("the operator {} is not there: {}", name.text, reason), {},

@@ -38,6 +38,9 @@ void Parser::definition(ir::Module& module) {
       break;
   }
   if (at_word("prim_func")) return prim_func(module, exported);
+  if (at_word("type") && peek(1).kind == TokenKind::Identifier)
+    fail_at(span_of(peek()), "algebraic data types are not there, nor is match",
+            "a tuple of a number that tells the case and of its fields stands for one", ErrorCode::Unsupported);
   if (!accept_word("def"))
     fail_here(fmt::format("expected a definition, found {}", peek().described()),
               "a module is a list of `def @name(...) { ... }` and `prim_func @name(...) { ... }`");
@@ -111,6 +114,12 @@ Parser::Signature Parser::signature() {
   if (at("[")) type_params(result, "]");
   expect("(", "before the parameters of a function");
   while (!at(")")) {
+    // Relay's text writes the attributes of a function behind its parameters.
+    if (peek().kind == TokenKind::Identifier && peek(1).is("=")) {
+      attribute(result.attrs);
+      if (!accept(",")) break;
+      continue;
+    }
     const size_t first = at_;
     const std::string name = local_name("as a parameter");
     const ir::Span span = span_from(first);
@@ -135,7 +144,7 @@ Parser::Signature Parser::signature() {
       } while (accept(","));
     } else if (at_word("attrs") && peek(1).is("{")) {
       take();
-      result.attrs = attribute_block();
+      for (auto& [name, value] : attribute_block()) result.attrs[name] = std::move(value);
     } else {
       return result;
     }

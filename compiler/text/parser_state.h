@@ -130,6 +130,7 @@ class Parser {
   std::optional<std::vector<StructInfo>> try_type_arguments();
   std::optional<ir::AttrValue> attribute_value();
   ir::Attrs attribute_block();
+  void attribute(ir::Attrs& into);  // name=literal
   Expr match_cast_expression(size_t first);
   Expr cast_to(Expr value, StructInfo info, size_t first);
   Expr closure_call(size_t first);
