@@ -85,6 +85,8 @@ class Emitter : protected Xbyak::CodeGenerator {
   Xbyak::RegExp address(const Instr& instr);
   // The position as element number in rax.
   void position_to_rax(const Position& position);
+  // Slot to register.
+  void load_slot(const Xbyak::Reg64& to, Slot slot);
   Xbyak::Address pool_word(uint64_t bits, Width width);
   template <typename T>
   Xbyak::Address pool_vector(const std::vector<T>& values) {
@@ -128,8 +130,6 @@ class Emitter : protected Xbyak::CodeGenerator {
   void make_pointers(const Loop& loop);
   Pointer pointer_for(const Position& position, Slot own) const;
   const Pointer* pointer_of(const Pointer& wanted) const;
-  // Slot to register.
-  void load_slot(const Xbyak::Reg64& to, Slot slot);
   Xbyak::Address slot_address(Slot slot) const;
   size_t pool_offset(std::span<const uint8_t> bytes);
 

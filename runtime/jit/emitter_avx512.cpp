@@ -317,50 +317,6 @@ void EmitterAvx512::min_max_nan(const Instr& instr) {
   keep(instr, to);
 }
 
-void EmitterAvx512::tile(const Instr& instr) {
-  const Position& from = position(instr);
-  const Position& to = function().positions[instr.index];
-  const int64_t from_bytes = from.lane_stride * 4, to_bytes = to.lane_stride * 4;
-  for (const int64_t bytes : {from_bytes, to_bytes})
-    if (bytes * 16 != static_cast<int32_t>(bytes * 16)) throw Refusal{};
-  const auto point = [&](const Reg64& reg, const Position& at) {
-    position_to_rax(at);
-    mov(reg, ptr[frame_ + offsetof(Frame, buffers)]);
-    mov(reg, ptr[reg + at.buffer * 8]);
-    lea(reg, ptr[reg + rax * 4]);
-  };
-  point(rsi, from);
-  point(rdi, to);
-  const auto row = [](int i) { return Zmm(i); };
-  const auto spare = [](int i) { return Zmm(16 + i); };
-  for (int i = 0; i < 16; ++i) vmovups(row(i), ptr[rsi + static_cast<int>(i * from_bytes)]);
-  for (int i = 0; i < 16; i += 2) {
-    vunpcklps(spare(i), row(i), row(i + 1));
-    vunpckhps(spare(i + 1), row(i), row(i + 1));
-  }
-  for (int i = 0; i < 16; i += 4) {
-    vunpcklpd(row(i), spare(i), spare(i + 2));
-    vunpckhpd(row(i + 1), spare(i), spare(i + 2));
-    vunpcklpd(row(i + 2), spare(i + 1), spare(i + 3));
-    vunpckhpd(row(i + 3), spare(i + 1), spare(i + 3));
-  }
-  // Register 4 * g + c holds, for each quarter, column 4 * quarter + c of rows 4 * g to 4 * g + 3.
-  for (int c = 0; c < 4; ++c) {
-    vshuff32x4(spare(0), row(c), row(4 + c), 0x88);
-    vshuff32x4(spare(1), row(8 + c), row(12 + c), 0x88);
-    vshuff32x4(spare(2), row(c), row(4 + c), 0xdd);
-    vshuff32x4(spare(3), row(8 + c), row(12 + c), 0xdd);
-    vshuff32x4(row(c), spare(0), spare(1), 0x88);
-    vshuff32x4(row(8 + c), spare(0), spare(1), 0xdd);
-    vshuff32x4(row(4 + c), spare(2), spare(3), 0x88);
-    vshuff32x4(row(12 + c), spare(2), spare(3), 0xdd);
-  }
-  for (int i = 0; i < 16; ++i) {
-    const auto at = ptr[rdi + static_cast<int>(i * to_bytes)];
-    instr.stream ? vmovntps(at, row(i)) : vmovups(at, row(i));
-  }
-}
-
 void EmitterAvx512::lookup(const Instr& instr) {
   const Zmm to(target(instr, 64).getIdx());
   const Zmm index(in_register(instr.a, bytes_of(instr), 1).getIdx());

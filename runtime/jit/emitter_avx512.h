@@ -29,6 +29,8 @@ class EmitterAvx512 final : public Emitter {
   void compare(const Instr& instr);
   void min_max_nan(const Instr& instr);
   void tile(const Instr& instr);
+  void shaped_tile(const ShapedTile& shape);
+  void transpose_rows();
 };
 
 }  // namespace ingot::jit

@@ -88,7 +88,8 @@ enum class Op : uint8_t {
   Scale,      // a times 2 to the power of the whole number b, rounded once; AVX-512 takes the floor of b
   TableRow,   // register `imm` of table `ref`, which is repeated where it is shorter
   Lookup,     // entry a of the table whose rows are b and, where it has two, c; modulo its size
-  Tile,       // 16 rows of 16 elements at position `ref`, transposed, to position `index`
+  Tile,       // 16 rows of 16 elements at position `ref`, transposed, to position `index`; where imm is not 0, as many
+              // as `tiles[imm - 1]` says
   Splat,      // lane 0 of a in all lanes
   Swap,       // neighbouring blocks of imm bytes change places
   Lanes,      // position's element number in each lane, int64
@@ -187,6 +188,12 @@ struct IndexExpr {
   std::vector<std::pair<const SymVarNode*, Slot>> slots = {};
 };
 
+// Slots of a tile whose distances and size are known when it runs: elements from one row to the next in the source and
+// in the target, and how many elements the tile has along the source's and the target's memory, 1 to 16.
+struct ShapedTile {
+  Slot from_step, to_step, rows, columns;
+};
+
 // One function: what runs for a range of the outermost loop.
 struct Function {
   std::vector<ValueInfo> values = std::vector<ValueInfo>(1);
@@ -194,6 +201,7 @@ struct Function {
   std::vector<Table> tables;
   std::vector<Helper> helpers;
   std::vector<IndexExpr> exprs;
+  std::vector<ShapedTile> tiles;
   std::vector<int64_t> bounds;
   std::deque<Loop> loops;
   std::deque<Branch> branches;

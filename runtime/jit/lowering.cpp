@@ -198,51 +198,6 @@ bool Lowering::can_stream(const NestStore& store, const At& at) const {
   });
 }
 
-int64_t Lowering::run(const TiledCopy& copy, int64_t& extent) {
-  constexpr int64_t kTile = 16, kMostColumns = 512;
-  std::vector<Loop*> opened;
-  const auto open = [&](int64_t end, int64_t step) {
-    Loop loop;
-    loop.ranged = opened.empty();
-    loop.extent = end;
-    loop.step = step;
-    loop.innermost = false;
-    loop.slot = b_.new_slot(static_cast<uint16_t>(b_.level() + 1));
-    if (opened.empty()) {
-      extent = end;
-      grain_ = step;
-    }
-    opened.push_back(&b_.open_loop(std::move(loop)));
-    return opened.back()->slot;
-  };
-  for (const NestLoop* loop : copy.outer) slots_[loop->var.get()] = open(*loop->extent.as_const(), 1);
-  int64_t block = std::min(copy.columns, kMostColumns);
-  while (copy.columns % block != 0) block -= kTile;
-  const Slot blocks = open(copy.columns, block);
-  slots_[copy.row->var.get()] = open(copy.rows, kTile);
-  slots_[copy.column->var.get()] = open(block, kTile);
-
-  const Place& from = copy.store->value->place;
-  const auto position = [&](const Place& place, const NestLoop& across) {
-    const tir::LinearParts& parts = linear(place.indices[0]);
-    Position result = linear_position(place.buffer, parts);
-    result.parts.push_back({blocks, parts.coefficient_of(copy.column->var)});
-    result.lane_stride = parts.coefficient_of(across.var);
-    return b_.position(std::move(result));
-  };
-  Instr tile{.op = Op::Tile, .dtype = copy.store->value->dtype};
-  tile.ref = position(from, *copy.column);
-  tile.index = position(copy.store->place, *copy.row);
-  const Position& target = function_.positions[tile.index];
-  tile.stream = stream_.contains(target.buffer) && target.base % 16 == 0 && target.lane_stride % 16 == 0;
-  for (const auto& part : target.parts)
-    tile.stream &= part.coefficient % 16 == 0 || part.slot == blocks || part.slot == slots_.at(copy.column->var.get());
-  streams_ |= tile.stream;
-  b_.fixed(tile, false);
-  for (size_t i = opened.size(); i-- > 0;) b_.close_loop(*opened[i]);
-  return grain_;
-}
-
 void Lowering::statement(const NestLoop& loop, bool ranged) {
   statement(loop, lane_var_ ? std::nullopt : choose_lanes(loop, lanes_), ranged);
 }

@@ -29,6 +29,8 @@ class Lowering {
   int64_t run(const tir::NestStmt& stmt, bool ranged);
   // The whole tiles of a copy; its outermost loop is ranged. Gives its extent in `extent`, otherwise as `run`.
   int64_t run(const TiledCopy& copy, int64_t& extent);
+  // The same for extents that the call tells.
+  int64_t run(const ShapedCopy& copy, PrimExpr& extent);
   // Is there a store that bypasses the caches? It needs buffers that are aligned to 64 bytes.
   bool streams() const { return streams_; }
 

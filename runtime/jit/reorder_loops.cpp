@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "runtime/symbolic/simplify.h"
 #include "runtime/tir/vectorize.h"
 
 namespace ingot::jit {
@@ -275,16 +276,29 @@ void join_loops(tir::Nest& nest) {
     if (auto* loop = std::get_if<NestLoop>(&stmt.node)) join(loop->body);
 }
 
-bool transposes(const NestStmt& stmt) {
+std::optional<ShapedCopy> as_shaped_copy(const NestStmt& stmt) {
   const auto copy = as_copy(stmt);
-  if (!copy) return false;
-  const auto loop_along = [&](const Place& place) {
-    const auto parts = tir::linear_parts(place.indices[0]);
-    return std::ranges::find_if(copy->loops,
-                                [&](const NestLoop* loop) { return parts.coefficient_of(loop->var) == 1; });
+  if (!copy) return std::nullopt;
+  const PrimExpr& source = copy->store->value->place.indices[0];
+  const PrimExpr& target = copy->store->place.indices[0];
+  const Assumptions nothing;
+  const auto step = [&](const PrimExpr& index, const NestLoop* loop) {
+    const auto form = linear_in(index, loop->var, nothing);
+    return form ? form->coefficient : PrimExpr();
   };
-  const auto row = loop_along(copy->store->value->place), column = loop_along(copy->store->place);
-  return row != copy->loops.end() && column != copy->loops.end() && row != column;
+  const auto loop_along = [&](const PrimExpr& index) {
+    return std::ranges::find_if(copy->loops, [&](const NestLoop* loop) {
+      const PrimExpr each = step(index, loop);
+      return each && each.is_const(1);
+    });
+  };
+  const auto row = loop_along(source), column = loop_along(target);
+  if (row == copy->loops.end() || column == copy->loops.end() || row == column) return std::nullopt;
+  ShapedCopy result{{}, *row, *column, copy->store, step(source, *column), step(target, *row)};
+  if (!result.from_step || !result.to_step) return std::nullopt;
+  for (const NestLoop* loop : copy->loops)
+    if (loop != *row && loop != *column) result.outer.push_back(loop);
+  return result;
 }
 
 std::optional<TiledCopy> as_tiled_copy(const NestStmt& stmt, int64_t tile) {

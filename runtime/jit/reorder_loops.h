@@ -28,8 +28,16 @@ struct TiledCopy {
   int64_t rows, columns;  // whole tiles alone
   std::vector<tir::NestStmt> borders;
 };
-// Would it be such a copy if the extents, which may be symbolic, were known and large enough?
-bool transposes(const tir::NestStmt& stmt);
 std::optional<TiledCopy> as_tiled_copy(const tir::NestStmt& stmt, int64_t tile);
+
+// Such a copy with extents that may be symbolic, and of any size; the borders are tiles as well.
+struct ShapedCopy {
+  std::vector<const tir::NestLoop*> outer;
+  const tir::NestLoop* row;
+  const tir::NestLoop* column;
+  const tir::NestStore* store;
+  PrimExpr from_step, to_step;  // elements between neighbours along `column` in the source, along `row` in the target
+};
+std::optional<ShapedCopy> as_shaped_copy(const tir::NestStmt& stmt);
 
 }  // namespace ingot::jit

@@ -57,7 +57,13 @@ class StageCompiler {
       for (const NestStmt& border : copy->borders) add(border, nullptr);
       return;
     }
-    if (!nest_.vars.empty() && transposes(stmt)) throw Refusal{};
+    if (const auto shaped = as_shaped_copy(stmt); shaped && (!nest_.vars.empty() || is_thin(*shaped))) {
+      if (cpu_ < Cpu::Avx512) throw Refusal{};
+      compile(known, [&](Lowering& lowering, StageCode& stage) { stage.grain = lowering.run(*shaped, stage.extent); });
+      if (known == nullptr) stages_.back().work = work_of_known(stmt);
+      stages_.back().independent = true;
+      return;
+    }
     if (extent && nest_.vars.empty() && add_parts(*loop, known)) return;
     const bool ranged = extent || (loop != nullptr && !nest_.vars.empty());
     compile(known, [&](Lowering& lowering, StageCode& stage) {
@@ -66,6 +72,12 @@ class StageCompiler {
     });
     if (known == nullptr) stages_.back().work = work_of_known(stmt);
     if (ranged) stages_.back().independent = loop->kind == tir::LoopKind::Parallel || is_independent(*loop);
+  }
+
+  // Of known extents, too few for whole tiles along one of the axes.
+  bool is_thin(const ShapedCopy& copy) const {
+    const auto runs_on = [](const NestLoop* loop) { return loop->extent.as_const().value_or(1) > 1; };
+    return cpu_ >= Cpu::Avx512 && large_.empty() && runs_on(copy.row) && runs_on(copy.column);
   }
 
   static uint64_t work_of_known(const NestStmt& stmt) {

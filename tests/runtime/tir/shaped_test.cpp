@@ -119,6 +119,44 @@ TEST(Shaped, BroadcastsShiftsAndSumsOfDimensions) {
   }
 }
 
+// In tiles of any size, in blocks of columns where there are many.
+TEST(Shaped, Transposes) {
+  if (detect_cpu() < Cpu::Avx512) GTEST_SKIP() << "compiled for each shape";
+  const auto transposed = [](std::string_view text, const std::vector<Dims>& all) {
+    const PrimFunc func = parsed(text);
+    for (const Dims& dims : all)
+      for (const int threads : {1, 2}) {
+        std::vector<Bytes> buffers = inputs_of(func, dims), expected = buffers;
+        ASSERT_FALSE(run_interpreter(func, dims, expected).failed);
+        const Outcome outcome = run_shaped(func, dims, buffers, Cpu::Avx512, ThreadTeam(threads));
+        ASSERT_TRUE(outcome.compiled) << text;
+        ASSERT_FALSE(outcome.status.failed);
+        EXPECT_EQ(buffers, expected) << dims[0][0] << " by " << dims[0][1];
+        buffers = inputs_of(func, dims);
+        ASSERT_TRUE(run_jit(func, dims, buffers, Cpu::Avx512, ThreadTeam(threads)).compiled);
+        EXPECT_EQ(buffers, expected) << dims[0][0] << " by " << dims[0][1] << ", compiled for that";
+      }
+  };
+  constexpr std::string_view matrix =
+      "prim_func @f(x: Buffer[(n, m), float32], y: Buffer[(m, n), float32]) "
+      "{ for i in m parallel { for j in n { y[i, j] = x[j, i]; } } }";
+  std::vector<Dims> all;
+  for (const int64_t n : {1, 15, 16, 17, 40, 64})
+    for (const int64_t m : {1, 2, 16, 31, 33, 511, 512, 513, 1100}) {
+      all.push_back({{n, m}, {m, n}});
+      all.push_back({{m, n}, {n, m}});
+    }
+  transposed(matrix, all);
+  constexpr std::string_view heads =
+      "prim_func @f(x: Buffer[(2, n, 3, 20), float32], y: Buffer[(2, 3, 20, n), float32]) { for b in 2 parallel { "
+      "for h in 3 { for i in 20 { for j in n { y[b, h, i, j] = x[b, j, h, i]; } } } } }";
+  transposed(heads, lengths([](int64_t n) { return Dims{{2, n, 3, 20}, {2, 3, 20, n}}; }));
+  constexpr std::string_view pixels =
+      "prim_func @f(x: Buffer[(b, h, w, 3), int32], y: Buffer[(b, 3, h, w), int32]) { for i in b parallel { "
+      "for c in 3 { for k in h { for l in w { y[i, c, k, l] = x[i, k, l, c]; } } } } }";
+  transposed(pixels, lengths([](int64_t n) { return Dims{{2, n, 5, 3}, {2, 3, n, 5}}; }));
+}
+
 TEST(Shaped, KnowsWhatItDoesNotTake) {
   const PrimFunc func = relu_func();
   const Dims dims = {{4, 5}, {4, 5}};
