@@ -154,16 +154,18 @@ Meaning define_quantize(const CallSite& call) {
   const auto x = operand(call, 0);
   require_float(call, x);
   const DType to = call.dtype_attr("out_dtype");
-  if (!is_integer(to) || dtype_bytes(to) > 2)
-    call.fail(ErrorCode::Unsupported, "out_dtype is {}, possible are int8, uint8, int16 and uint16", dtype_name(to));
+  if (!is_integer(to) || (dtype_bytes(to) > 2 && to != DType::Int32))
+    call.fail(ErrorCode::Unsupported, "out_dtype is {}, possible are int8, uint8, int16, uint16 and int32",
+              dtype_name(to));
   const int64_t axis = x.rank() == 0 ? 0 : call.axis("axis", x.rank());
   const Expr scaled = make_call("round", {make_call("divide", {call.arg(0), along(call, 1, axis, x.rank())})});
   const Expr zero = make_call("cast", {along(call, 2, axis, x.rank())}, {{"dtype", x.dtype()}});
+  const Expr sum = make_call("add", {scaled, zero});
+  if (to == DType::Int32) return make_call("cast", {sum}, {{"dtype", to}});  // saturates
   const int bits = 8 * static_cast<int>(dtype_bytes(to));
   const double low = is_signed_int(to) ? -std::exp2(bits - 1) : 0;
   const double high = is_signed_int(to) ? std::exp2(bits - 1) - 1 : std::exp2(bits) - 1;
-  return make_call("cast", {make_call("clip", {make_call("add", {scaled, zero})}, {{"a_min", low}, {"a_max", high}})},
-                   {{"dtype", to}});
+  return make_call("cast", {make_call("clip", {sum}, {{"a_min", low}, {"a_max", high}})}, {{"dtype", to}});
 }
 
 // (x - zero point) * scale.
