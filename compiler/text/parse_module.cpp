@@ -22,7 +22,7 @@ ir::Module Parser::module() {
       skip_definition();
     }
   }
-  return module;
+  return orders_.empty() ? module : reorder_arguments(std::move(module), orders_, diagnostics_);
 }
 
 void Parser::definition(ir::Module& module) {
@@ -59,13 +59,15 @@ void Parser::definition(ir::Module& module) {
 void Parser::prim_func(ir::Module& module, bool exported) {
   const ir::Span span = span_of(peek());
   size_t offset = peek().offset;
+  std::vector<uint32_t> order;
   try {
-    auto func = std::make_shared<const tir::PrimFunc>(tir::parse(source_->text, offset));
+    auto func = std::make_shared<const tir::PrimFunc>(tir::parse(source_->text, offset, &order));
     while (peek().kind != TokenKind::End && peek().offset < offset) take();
     if (module.find(func->name) != nullptr)
       diagnostics_.error(ErrorCode::TypeError, span, fmt::format("@{} is defined twice", func->name));
     else
       module.set({func->name, nullptr, func, exported, span});
+    if (!order.empty()) orders_.emplace(func->name, std::move(order));
   } catch (const Error& error) {
     // The message begins with "line:column: ".
     std::string_view message = error.what();

@@ -6,6 +6,7 @@
 #include "compiler/ir/op.h"
 #include "compiler/text/lexer.h"
 #include "compiler/text/parser.h"
+#include "compiler/text/reorder_arguments.h"
 #include "compiler/text/scopes.h"
 
 namespace ingot::text {
@@ -168,6 +169,7 @@ class Parser {
   std::unordered_set<const ir::Var*> beside_operators_;  // %add leaves add(...) to the operator; a local add hides it
   Scopes<SymEntry> sym_vars_;
   std::set<SymVar> unknown_dims_;  // written as `?`
+  Orders orders_;                  // of PrimFuncs that have outputs in front of inputs
 
   friend class LineMode;
 };

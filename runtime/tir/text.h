@@ -1,6 +1,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/tir/prim_func.h"
 
@@ -27,7 +28,9 @@ std::string print_head(const PrimFunc& func, const Stmt& stmt);
 
 // Parses one `prim_func` that begins at `offset` of `text` and moves `offset` behind it. Throws ParseError,
 // TypeError or WellFormedness; the message begins with "line:column: ". The result has passed `check` (checker.h).
-PrimFunc parse(std::string_view text, size_t& offset);
+// With `order`, outputs may stand in front of inputs: buffer i of the result is the order[i]-th in the text; empty
+// where they stand in the same order.
+PrimFunc parse(std::string_view text, size_t& offset, std::vector<uint32_t>* order = nullptr);
 
 // Equal up to the names of buffers and variables and the numbers of temporaries.
 bool same_func(const PrimFunc& a, const PrimFunc& b);

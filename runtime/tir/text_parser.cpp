@@ -1,8 +1,12 @@
 #include "runtime/tir/text_parser.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "runtime/tir/builder.h"
 #include "runtime/tir/checker.h"
 #include "runtime/tir/text.h"
+#include "runtime/tir/walk.h"
 #include "runtime/tir/words.h"
 
 namespace ingot::tir {
@@ -14,6 +18,7 @@ PrimFunc Parser::function() {
   lexer_.expect("(");
   parameters();
   func_.body = body(1);
+  if (any_order_) move_outputs_behind();
   func_.outputs = count_outputs();
   try {
     check(func_);
@@ -98,7 +103,9 @@ void Parser::parameters() {
       return;
     }
     has_out_ |= is_output;
-    if (has_out_ && !is_output) bad(lexer_.peek().offset, "{} is an input; inputs come before outputs", name);
+    out_.push_back(is_output);
+    if (has_out_ && !is_output && !any_order_)
+      bad(lexer_.peek().offset, "{} is an input; inputs come before outputs", name);
     func_.outputs += is_output;
     bind(name, buffer(name));
     ++func_.params;
@@ -123,6 +130,26 @@ BufferId Parser::buffer(const std::string& name) {
   return static_cast<BufferId>(func_.buffers.size() - 1);
 }
 
+void Parser::move_outputs_behind() {
+  const std::vector<bool>& is_output = has_out_ ? out_ : stored_;
+  for (const bool outputs : {false, true})
+    for (uint32_t i = 0; i < func_.params; ++i)
+      if (is_output[i] == outputs) order_.push_back(i);
+  if (std::ranges::is_sorted(order_)) return order_.clear();
+  const std::vector<Buffer> buffers = func_.buffers;
+  std::vector<BufferId> place(buffers.size());
+  std::iota(place.begin(), place.end(), BufferId{0});
+  std::vector<bool> stored = stored_;
+  for (uint32_t i = 0; i < func_.params; ++i) {
+    place[order_[i]] = i;
+    func_.buffers[i] = buffers[order_[i]];
+    stored_[i] = stored[order_[i]];
+  }
+  Rewrite renumber;
+  renumber.buffer = [&](BufferId id) { return place[id]; };
+  func_.body = rewrite(func_.body, renumber);
+}
+
 uint32_t Parser::count_outputs() const {
   const auto params = std::span(func_.buffers).first(func_.params);
   if (has_out_) return func_.outputs;
@@ -137,9 +164,10 @@ uint32_t Parser::count_outputs() const {
   return outputs;
 }
 
-PrimFunc parse(std::string_view text, size_t& offset) {
-  Parser parser(text, offset);
+PrimFunc parse(std::string_view text, size_t& offset, std::vector<uint32_t>* order) {
+  Parser parser(text, offset, order != nullptr);
   PrimFunc func = parser.function();
+  if (order != nullptr) *order = parser.order();
   offset = parser.end();
   return func;
 }

@@ -33,9 +33,12 @@ struct Ast {
 // A parser by recursive descent of one PrimFunc (text.h); its parts are in parse_*.cpp.
 class Parser {
  public:
-  Parser(std::string_view text, size_t offset) : lexer_(text, offset) {}
+  // Where `any_order`, outputs may stand in front of inputs.
+  Parser(std::string_view text, size_t offset, bool any_order) : lexer_(text, offset), any_order_(any_order) {}
 
   PrimFunc function();
+  // The buffers' places in the text; empty where they stand in the order of the function.
+  const std::vector<uint32_t>& order() const { return order_; }
   // Behind the function.
   size_t end() const { return lexer_.end_of_last(); }
 
@@ -76,6 +79,7 @@ class Parser {
   void each_parameter(Visit visit);
   BufferId buffer(const std::string& name);
   uint32_t count_outputs() const;
+  void move_outputs_behind();
 
   // Statements (parse_statements.cpp).
   std::vector<Stmt> body(uint32_t depth);
@@ -126,7 +130,10 @@ class Parser {
   Lexer lexer_;
   PrimFunc func_;
   std::vector<bool> stored_;
+  std::vector<bool> out_;  // of the parameters
   bool has_out_ = false;
+  bool any_order_;
+  std::vector<uint32_t> order_;
   bool in_parameters_ = false;
   size_t start_ = 0;
   int nesting_ = 0;
