@@ -53,6 +53,9 @@ StructInfo infer_call_pure_packed(const CallSite& call) {
   if (const auto* callee = as<ExternFunc>(call.arg(0)); callee != nullptr && !callee->writes.empty())
     call.fail(ErrorCode::TypeError, "\"{}\" writes its arguments, which is no pure call; use call_packed",
               callee->name);
+  if (call.info_args().empty())
+    call.fail(ErrorCode::TypeError,
+              "the StructInfo of the result is missing; write it behind the arguments, or Object");
   return infer_stated(call);
 }
 

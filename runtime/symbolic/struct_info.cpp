@@ -37,15 +37,6 @@ std::string shaped_text(std::string_view head, const StructInfoNode& info) {
   return bracketed(head, parts);
 }
 
-std::string fields_text(const std::vector<StructInfo>& fields) {
-  std::string text;
-  for (size_t i = 0; i < fields.size(); ++i) {
-    if (i != 0) text += ", ";
-    text += to_text(fields[i]);
-  }
-  return text;
-}
-
 // Every expression of an info, and its shape variables, in order; `binding` leaves out function types.
 void visit_exprs(const StructInfo& info, bool binding, const std::function<void(const PrimExpr&)>& on_expr,
                  const std::function<void(const SymVar&)>& on_shape_var) {
@@ -105,25 +96,56 @@ StructInfo packed_func_info(StructInfo result) {
   return make({.kind = InfoKind::Func, .has_params = false, .pure = false, .result = std::move(result)});
 }
 
-std::string to_text(const StructInfo& info) {
-  if (!info) return "?";
-  switch (info->kind) {
-    case InfoKind::Object:
-      return "Object";
-    case InfoKind::Tensor:
-      return shaped_text("Tensor", *info);
-    case InfoKind::Shape:
-      return shaped_text("Shape", *info);
-    case InfoKind::Prim:
-      return info->value ? fmt::format("Prim[{}, {}]", dtype_name(info->dtype), to_text(*info->value))
-                         : fmt::format("Prim[{}]", dtype_name(info->dtype));
-    case InfoKind::Tuple:
-      return fmt::format("({}{})", fields_text(info->fields), info->fields.size() == 1 ? "," : "");
-    case InfoKind::Func:
-      return fmt::format("{}fn({}) -> {}", info->pure ? "" : "impure ",
-                         info->has_params ? fields_text(info->fields) : "...", to_text(info->result));
+std::string to_text(const StructInfo& whole) {
+  // What is still to be written, the next one last; without recursion, because types are nested as deeply as programs.
+  struct Part {
+    std::string text;
+    const StructInfo* info = nullptr;
+  };
+  std::vector<Part> open{{"", &whole}};
+  const auto push_fields = [&](const std::vector<StructInfo>& fields) {
+    for (size_t i = fields.size(); i-- > 0;) {
+      open.push_back({"", &fields[i]});
+      if (i != 0) open.push_back({", "});
+    }
+  };
+  std::string text;
+  while (!open.empty()) {
+    const Part part = std::move(open.back());
+    open.pop_back();
+    if (part.info == nullptr || *part.info == nullptr) {
+      text += part.info == nullptr ? part.text : "?";
+      continue;
+    }
+    const StructInfoNode& info = **part.info;
+    switch (info.kind) {
+      case InfoKind::Object:
+        text += "Object";
+        break;
+      case InfoKind::Tensor:
+        text += shaped_text("Tensor", info);
+        break;
+      case InfoKind::Shape:
+        text += shaped_text("Shape", info);
+        break;
+      case InfoKind::Prim:
+        text += info.value ? fmt::format("Prim[{}, {}]", dtype_name(info.dtype), to_text(*info.value))
+                           : fmt::format("Prim[{}]", dtype_name(info.dtype));
+        break;
+      case InfoKind::Tuple:
+        text += "(";
+        open.push_back({info.fields.size() == 1 ? ",)" : ")"});
+        push_fields(info.fields);
+        break;
+      case InfoKind::Func:
+        text += info.pure ? "fn(" : "impure fn(";
+        open.push_back({"", &info.result});
+        open.push_back({info.has_params ? ") -> " : "...) -> "});
+        if (info.has_params) push_fields(info.fields);
+        break;
+    }
   }
-  fail(ErrorCode::Internal, "a StructInfo of kind {}", static_cast<int>(info->kind));
+  return text;
 }
 
 bool same_info(const StructInfo& a, const StructInfo& b) {
@@ -140,24 +162,24 @@ bool same_info(const StructInfo& a, const StructInfo& b) {
 
 StructInfo substitute(const StructInfo& info, const Substitution& substitution) {
   if (!info) return info;
-  StructInfoNode node = *info;
+  // Not on the stack, which deeply nested ones would fill.
+  const auto node = std::make_shared<StructInfoNode>(*info);
   bool changed = false;
   const auto replace = [&](PrimExpr& expr) {
     PrimExpr replaced = substitute(expr, substitution);
     changed |= !replaced.same_node(expr);
     expr = std::move(replaced);
   };
-  const auto replace_info = [&](StructInfo& part) {
-    StructInfo replaced = substitute(part, substitution);
-    changed |= replaced != part;
-    part = std::move(replaced);
-  };
-  if (node.dims)
-    for (PrimExpr& dim : *node.dims) replace(dim);
-  if (node.value) replace(*node.value);
-  for (StructInfo& field : node.fields) replace_info(field);
-  replace_info(node.result);
-  return changed ? make(std::move(node)) : info;
+  if (node->dims)
+    for (PrimExpr& dim : *node->dims) replace(dim);
+  if (node->value) replace(*node->value);
+  for (StructInfo& field : node->fields) {
+    field = substitute(field, substitution);
+    changed |= field != info->fields[static_cast<size_t>(&field - node->fields.data())];
+  }
+  node->result = substitute(node->result, substitution);
+  changed |= node->result != info->result;
+  return changed ? node : info;
 }
 
 void for_each_var(const StructInfo& info, const std::function<void(const SymVar&)>& visit) {

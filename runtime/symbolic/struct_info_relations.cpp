@@ -52,6 +52,7 @@ StructInfo renamed_like(const StructInfo& func, const StructInfo& other) {
   VarMap matches;
   for (size_t i = 0; i < std::min(func->fields.size(), other->fields.size()); ++i)
     match(func->fields[i], other->fields[i], matches);
+  if (matches.empty()) return func;
   return substitute(func, [&](const SymVar& var) -> std::optional<PrimExpr> {
     const auto found = matches.find(var.get());
     return found == matches.end() ? std::nullopt : std::optional(found->second);

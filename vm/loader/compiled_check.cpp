@@ -33,8 +33,7 @@ CompiledCheck::CompiledCheck(const Check& check) : binds_(check.binds) {
   std::vector<bool> bound(vars_.size());
   for (size_t i = 0; i < vars_.size(); ++i) bound[i] = !binds_[i];
   const VarSlots slots(vars_);
-  nodes_.emplace_back();
-  compile(0, check.info, bound, slots);
+  compile(check.info, bound, slots);
   if (check.info->kind == InfoKind::Tuple) {
     find_heads(check.info->fields);
   } else {
@@ -73,32 +72,39 @@ CompiledCheck::Dim CompiledCheck::compile_dim(const PrimExpr& dim, std::vector<b
   return {Dim::Form::Expr, static_cast<int64_t>(exprs_.size() - 1)};
 }
 
-void CompiledCheck::compile(size_t at, const StructInfo& info, std::vector<bool>& bound, const VarSlots& slots) {
-  if (info->shape_var != nullptr)
-    fail(ErrorCode::Unsupported, "check {}: a variable for a whole shape has no run-time form", to_text(info));
-  Node node;
-  node.kind = info->kind;
-  node.dtype = info->dtype;
-  node.info = info;
-  if (info->rank) node.rank = static_cast<int32_t>(*info->rank);
-  if (info->dims || info->value) {
-    node.has_dims = true;
-    node.first = static_cast<uint32_t>(dims_.size());
-    if (info->dims) {
-      node.rank = static_cast<int32_t>(info->dims->size());
-      for (const PrimExpr& dim : *info->dims) dims_.push_back(compile_dim(dim, bound, slots));
-    } else {
-      dims_.push_back(compile_dim(*info->value, bound, slots));
+// Depth first, as values are matched; without recursion, because types are nested as deeply as programs.
+void CompiledCheck::compile(const StructInfo& whole, std::vector<bool>& bound, const VarSlots& slots) {
+  nodes_.emplace_back();
+  std::vector<std::pair<size_t, StructInfo>> open{{0, whole}};
+  while (!open.empty()) {
+    const auto [at, info] = std::move(open.back());
+    open.pop_back();
+    if (info->shape_var != nullptr)
+      fail(ErrorCode::Unsupported, "check {}: a variable for a whole shape has no run-time form", to_text(info));
+    Node node;
+    node.kind = info->kind;
+    node.dtype = info->dtype;
+    node.info = info;
+    if (info->rank) node.rank = static_cast<int32_t>(*info->rank);
+    if (info->dims || info->value) {
+      node.has_dims = true;
+      node.first = static_cast<uint32_t>(dims_.size());
+      if (info->dims) {
+        node.rank = static_cast<int32_t>(info->dims->size());
+        for (const PrimExpr& dim : *info->dims) dims_.push_back(compile_dim(dim, bound, slots));
+      } else {
+        dims_.push_back(compile_dim(*info->value, bound, slots));
+      }
+      node.count = static_cast<uint32_t>(dims_.size()) - node.first;
     }
-    node.count = static_cast<uint32_t>(dims_.size()) - node.first;
+    if (info->kind == InfoKind::Tuple) {
+      node.first = static_cast<uint32_t>(nodes_.size());
+      node.count = static_cast<uint32_t>(info->fields.size());
+      nodes_.resize(nodes_.size() + node.count);
+      for (uint32_t i = node.count; i-- > 0;) open.emplace_back(node.first + i, info->fields[i]);
+    }
+    nodes_[at] = std::move(node);
   }
-  if (info->kind == InfoKind::Tuple) {
-    node.first = static_cast<uint32_t>(nodes_.size());
-    node.count = static_cast<uint32_t>(info->fields.size());
-    nodes_.resize(nodes_.size() + node.count);
-    for (uint32_t i = 0; i < node.count; ++i) compile(node.first + i, info->fields[i], bound, slots);
-  }
-  nodes_[at] = std::move(node);
 }
 
 bool CompiledCheck::early_dims(const Node& node, std::span<const int64_t> dims, std::span<int64_t> vars) const {

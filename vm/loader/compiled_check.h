@@ -84,7 +84,7 @@ class CompiledCheck {
   static Head head_of(const StructInfo& info);
 
   void find_heads(std::span<const StructInfo> fields);
-  void compile(size_t node, const StructInfo& info, std::vector<bool>& bound, const VarSlots& slots);
+  void compile(const StructInfo& whole, std::vector<bool>& bound, const VarSlots& slots);
   Dim compile_dim(const PrimExpr& dim, std::vector<bool>& bound, const VarSlots& slots);
   bool early(const Node& node, const Slot& value, std::span<int64_t> vars) const;
   bool late(const Node& node, const Slot& value, std::span<int64_t> vars) const;

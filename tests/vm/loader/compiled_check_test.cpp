@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/base/stack.h"
 #include "runtime/object/objects.h"
 #include "runtime/tensor/tensor.h"
 #include "vm/verifier/value_class.h"
@@ -54,6 +55,20 @@ TEST(CompiledCheck, PassesOnlyTheVerifiersClass) {
     }
   }
   EXPECT_EQ(passed, 30u);
+}
+
+TEST(CompiledCheck, TakesDeeplyNestedTypesOnASmallStack) {
+  constexpr size_t kDepth = 1900;
+  run_with_stack(256 * 1024, [] {
+    StructInfo info = tensor_info(DType::Int32, std::vector<PrimExpr>{});
+    Value value = Value::scalar(DType::Int32, 1);
+    for (size_t i = 0; i < kDepth; ++i) {
+      info = tuple_info({info});
+      value = Value(ingot::make_tuple(nullptr, {&value, 1}));
+    }
+    EXPECT_EQ(to_text(info).size(), 3 * kDepth + to_text(tensor_info(DType::Int32, std::vector<PrimExpr>{})).size());
+    EXPECT_TRUE(CompiledCheck({info, {}}).matches(value.slot(), {}));
+  });
 }
 
 }  // namespace
