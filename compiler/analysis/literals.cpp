@@ -65,7 +65,8 @@ std::shared_ptr<const ir::Constant> adapt(const ir::Constant& literal, DType dty
 }
 
 DType default_dtype(const ir::Constant& literal) {
-  return is_integer(literal.data->dtype) ? DType::Int32 : DType::Float32;
+  if (!is_integer(literal.data->dtype)) return DType::Float32;
+  return adapt(literal, DType::Int32) != nullptr ? DType::Int32 : DType::Int64;
 }
 
 }  // namespace ingot::analysis

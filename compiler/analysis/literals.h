@@ -14,7 +14,7 @@ bool can_adapt(const ir::Constant& literal, DType dtype);
 // The literal as a constant of `dtype`; null where its value is out of the dtype's range.
 std::shared_ptr<const ir::Constant> adapt(const ir::Constant& literal, DType dtype);
 
-// int32 for integers, float32 for decimals.
+// int32 for integers, int64 for those that are too large, float32 for decimals.
 DType default_dtype(const ir::Constant& literal);
 
 }  // namespace ingot::analysis

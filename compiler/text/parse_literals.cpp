@@ -81,7 +81,8 @@ struct Element {
 DType default_dtype(const Element& element) {
   if (element.token->kind == TokenKind::String) return DType::String;
   if (element.is_bool()) return DType::Bool;
-  return element.token->kind == TokenKind::Integer ? DType::Int32 : DType::Float32;
+  if (element.token->kind != TokenKind::Integer) return DType::Float32;
+  return parse_literal(element.token->text, element.negative, DType::Int32) ? DType::Int32 : DType::Int64;
 }
 
 // Writes a number or truth value. False: it is none of the dtype.
@@ -156,7 +157,9 @@ ir::Expr Parser::constant(size_t first) {
     for (const Element& element : elements) {
       if (suffixed) break;
       const DType one = default_dtype(element);
-      if (!dtype || (*dtype == DType::Int32 && one == DType::Float32)) dtype = one;
+      const bool wider = one == DType::Float32 ? dtype == DType::Int32 || dtype == DType::Int64
+                                               : one == DType::Int64 && dtype == DType::Int32;
+      if (!dtype || wider) dtype = one;
     }
     if (!dtype) fail_here("a constant without elements needs a shape and a dtype");
   } else {
