@@ -76,7 +76,7 @@ class Evaluator {
     Environment env = closure->captured;
     if (closure->self != nullptr) env.vars.insert_or_assign(closure->self, callee);
     return {closure->function, std::move(env), std::move(args),
-            closure->self != nullptr ? fmt::format("%{}", closure->self->name) : "fn"};
+            closure->self != nullptr && !closure->self->name.empty() ? fmt::format("%{}", closure->self->name) : "fn"};
   }
 
   // Runs the function and what it calls in tail position.

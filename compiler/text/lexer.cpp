@@ -158,7 +158,7 @@ class Lexer {
       return;
     }
     const size_t begin = at_;
-    while (is_name_char(peek()) || (sigil == '@' && peek() == '.' && is_letter(peek(1)))) advance();
+    while (is_name_char(peek()) || (peek() == '.' && is_letter(peek(1)))) advance();
     add(kind, std::string(text_.substr(begin, at_ - begin)));
   }
 

@@ -54,11 +54,13 @@ ir::Expr Parser::statements(std::string_view closing) {
   bool complete = true;
   const size_t errors = diagnostics_.all().size();
   while (!at(closing) && peek().kind != TokenKind::End) {
+    const size_t begin = at_;
     try {
       if (!statement(block, closing)) break;
     } catch (const SyntaxError&) {
       complete = false;
       skip_statement();
+      bind_skipped(block, begin);
       if (at("}") || at_definition()) break;
     }
   }
@@ -78,6 +80,20 @@ ir::Expr Parser::statements(std::string_view closing) {
   auto seq = std::make_shared<ir::Seq>(std::move(block.blocks), std::move(block.result), span_from(first));
   seq->result_span = block.result_span;
   return seq;
+}
+
+// What the text from there to here would have bound had it been understood: uses of it are no errors.
+void Parser::bind_skipped(Block& block, size_t begin) {
+  if (gave_up_) return;
+  for (size_t i = begin; i + 1 < at_; ++i) {
+    const bool graph = tokens_[i].kind == TokenKind::Local && tokens_[i + 1].is("=");
+    const size_t name = tokens_[i].is_word("let") ? i + 1 : i;
+    if ((!graph && name == i) || vars_.find(tokens_[name].text) != nullptr) continue;
+    const ir::Span span = span_of(tokens_[name]);
+    const auto var = new_var(tokens_[name].text, nullptr, false, span);
+    bind_local(var->name, var, name);
+    block.add({var, missing(span), nullptr, span});
+  }
 }
 
 // False where it was the result.
@@ -234,6 +250,7 @@ void Parser::dataflow_block(Block& block) {
   inner.blocks.push_back({});
   enum class Outputs { Open, Listed, Reported } outputs = Outputs::Open;
   while (!at("}") && peek().kind != TokenKind::End) {
+    const size_t begin = at_;
     try {
       if (outputs == Outputs::Listed) {
         outputs = Outputs::Reported;
@@ -276,6 +293,7 @@ void Parser::dataflow_block(Block& block) {
       }
     } catch (const SyntaxError&) {
       skip_statement();
+      bind_skipped(inner, begin);
       if (at_definition()) break;
     }
   }

@@ -146,6 +146,7 @@ class Parser {
   Expr block();  // from behind `{` to behind `}`
   Expr statements(std::string_view closing);
   struct Block;
+  void bind_skipped(Block& block, size_t begin);
   bool statement(Block& block, std::string_view closing);
   void let(Block& block, bool dataflow);
   void graph_binding(Block& block, bool dataflow);
