@@ -303,7 +303,11 @@ void Emitter::instruction(const Instr& instr) {
         jz(skip, T_NEAR);
       }
       load_slot(rax, instr.ref);
-      mov(rdx, function_->bounds[instr.index]);
+      if (instr.imm != 0) {
+        load_slot(rdx, instr.index);
+      } else {
+        mov(rdx, function_->bounds[instr.index]);
+      }
       cmp(rax, rdx);
       jae(fault_label(Fault::IndexOutOfRange), T_NEAR);
       L(skip);

@@ -102,7 +102,7 @@ enum class Op : uint8_t {
   OuterSlot,  // slot `ref` = the index of the loop around all code, that the call gives
   DimSlot,    // slot `ref` = dimension `index` of the call
   EvalSlot,   // slot `ref` = the expression `index`
-  CheckSlot   // fault unless slot `ref` lies in [0, bounds[index])
+  CheckSlot   // fault unless slot `ref` lies in [0, bounds[index]), or below slot `index` where imm is not 0
 };
 
 // The numbers are those of the machine's predicates.

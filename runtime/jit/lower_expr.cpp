@@ -176,42 +176,49 @@ Lowering::At Lowering::locate(const Place& place, Value mask) {
 
 // Each index is held against its dimension, unless its range says enough.
 Lowering::At Lowering::checked(const Place& place, Value mask) {
-  const auto& dims = nest_.buffers[place.buffer].dims;
+  const tir::NestBuffer& buffer = nest_.buffers[place.buffer];
+  std::vector<PrimExpr> dims = buffer.shape;
+  if (dims.empty()) dims.assign(buffer.dims.begin(), buffer.dims.end());
   if (place.indices.size() != dims.size()) throw Refusal{};
   Position position{place.buffer};
   Value lanes = 0;
-  int64_t stride = 1;
-  for (size_t d = dims.size(); d-- > 0; stride *= std::max<int64_t>(dims[d], 1)) {
+  PrimExpr distance = 1;
+  for (size_t d = dims.size(); d-- > 0; distance = distance * max(dims[d], 1)) {
     const PrimExpr& index = place.indices[d];
+    const auto stride = distance.as_const(), dim = dims[d].as_const();
     const Range range = range_of(index, facts_);
-    const bool inside = range.least >= 0 && range.greatest < dims[d];
+    const bool below = dim ? range.greatest < *dim : prove_less(index, dims[d], facts_) == Proof::Yes;
+    const bool inside = range.least >= 0 && below;
     const tir::LinearParts& parts = linear(index);
     bool linear_lanes = !parts.rest;
     for (const auto& part : parts.parts) linear_lanes &= !lane_lets_.contains(part.var.get());
-    if (inside && linear_lanes) {
+    if (inside && linear_lanes && stride) {
       const Position part = linear_position(place.buffer, parts);
-      position.base += part.base * stride;
-      position.lane_stride += part.lane_stride * stride;
-      for (const auto& each : part.parts) position.parts.push_back({each.slot, each.coefficient * stride});
+      position.base += part.base * *stride;
+      position.lane_stride += part.lane_stride * *stride;
+      for (const auto& each : part.parts) position.parts.push_back({each.slot, each.coefficient * *stride});
       continue;
     }
     if (!varies(index)) {
-      if (mask != 0 && !totality_.is_total(index)) throw Refusal{};
+      if (mask != 0 && (!totality_.is_total(index) || !stride)) throw Refusal{};
       const Slot slot = eval_slot(index);
-      const auto bound = static_cast<uint32_t>(function_.bounds.size());
-      function_.bounds.push_back(dims[d]);
-      if (!inside) b_.fixed({.op = Op::CheckSlot, .mask = lane_var_ ? mask : 0, .ref = slot, .index = bound}, false);
-      position.parts.push_back({slot, stride});
+      Instr check{.op = Op::CheckSlot, .mask = lane_var_ ? mask : 0, .ref = slot};
+      check.imm = dim ? 0 : 1;
+      check.index = dim ? static_cast<uint32_t>(function_.bounds.size()) : eval_slot(dims[d]);
+      if (dim) function_.bounds.push_back(*dim);
+      if (!inside) b_.fixed(check, false);
+      position.parts.push_back(stride ? Position::Part{slot, *stride} : Position::Part{scaled_slot(slot, distance), 1});
       continue;
     }
     const Value at = lane_index(index);
     if (!inside) {
-      const Value outside =
-          b_.op(Op::CmpU, Width::W64, b_.i64(dims[d]), at, 0, static_cast<uint8_t>(Compare::LessEqual));
+      const Value bound = dim ? b_.i64(*dim) : lane_index(dims[d]);
+      const Value outside = b_.op(Op::CmpU, Width::W64, bound, at, 0, static_cast<uint8_t>(Compare::LessEqual));
       b_.fixed({.op = Op::FaultIf, .imm = static_cast<uint8_t>(Fault::IndexOutOfRange), .a = both(outside, mask)},
                false);
     }
-    const Value scaled = stride == 1 ? at : arithmetic_.binary(ExprOp::Mul, DType::Int64, at, b_.i64(stride), 0);
+    const Value step = stride ? b_.i64(*stride) : lane_index(distance);
+    const Value scaled = stride == 1 ? at : arithmetic_.binary(ExprOp::Mul, DType::Int64, at, step, 0);
     lanes = lanes == 0 ? scaled : b_.op(Op::IAdd, Width::W64, lanes, scaled);
   }
   At at;
@@ -223,6 +230,15 @@ Lowering::At Lowering::checked(const Place& place, Value mask) {
   const uint32_t rest = b_.position(std::move(position));
   at.lanes = b_.op(Op::IAdd, Width::W64, lanes, b_.fixed({.op = Op::Lanes, .width = Width::W64, .ref = rest}, true));
   return at;
+}
+
+// The product, here: of a slot that has been checked.
+Slot Lowering::scaled_slot(Slot slot, const PrimExpr& by) {
+  const SymVar a = make_sym_var("index"), b = make_sym_var("distance");
+  const Slot factor = eval_slot(by), result = b_.new_slot(b_.level());
+  b_.fixed({.op = Op::EvalSlot, .ref = result, .index = static_cast<uint32_t>(function_.exprs.size())}, false);
+  function_.exprs.push_back({PrimExpr(a) * PrimExpr(b), {{a.get(), slot}, {b.get(), factor}}});
+  return result;
 }
 
 // An index expression in each lane, as int64.

@@ -91,6 +91,7 @@ class Lowering {
   Value lane_index(const PrimExpr& expr);
   Slot slot_of(const SymVar& var);
   Slot eval_slot(const PrimExpr& expr);
+  Slot scaled_slot(Slot slot, const PrimExpr& by);
   bool is_shaped() const { return !nest_.vars.empty(); }
   Value both(Value a, Value b);
 

@@ -12,7 +12,8 @@ struct NestBuffer {
   DType dtype;
   std::vector<int64_t> dims;
   size_t bytes = 0;
-  bool zero_fill = false;  // written, but not provably whole
+  bool zero_fill = false;            // written, but not provably whole
+  std::vector<PrimExpr> shape = {};  // of shaped nests: the dimensions as expressions
 };
 
 using Values = std::unordered_map<const SymVarNode*, int64_t>;

@@ -297,6 +297,7 @@ std::optional<Nest> make_shaped_nest(const PrimFunc& func, std::span<const std::
       for (const PrimExpr& dim : sizes) buffer.dims.push_back(*dim.as_const());
       buffer.bytes = byte_size(buffer.dtype, buffer.dims);
     }
+    buffer.shape = sizes;
     const bool is_input = id < func.params - func.outputs;
     buffer.zero_fill = !is_input && !writes_whole(shaped, static_cast<BufferId>(id), vars);
     nest.buffers.push_back(std::move(buffer));

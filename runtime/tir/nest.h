@@ -70,7 +70,8 @@ struct Nest {
 Nest make_nest(const PrimFunc& func, std::span<const std::vector<int64_t>> dims, std::span<const int64_t> scalars);
 
 // The nest for all values of some dimensions, from 1 to this: extents and positions are expressions over `vars`. The
-// values of scalars and the work stay open, and the dimensions of buffers that have any of `vars` are left empty.
+// values of scalars and the work stay open, and buffers have a `shape`, but `dims` only where these do not depend on
+// any of `vars`.
 inline constexpr int64_t kMostOfShaped = int64_t{1} << 24;
 // Bit d of varying[i] says that dimension d of parameter i may be any number; of the others `dims` has the value.
 // nullopt where none varies, and where sizes or extents depend on anything else.

@@ -157,6 +157,46 @@ TEST(Shaped, Transposes) {
   transposed(pixels, lengths([](int64_t n) { return Dims{{2, n, 5, 3}, {2, 3, n, 5}}; }));
 }
 
+// Indices that only the data or the dimensions tell are held against dimensions that only the call tells.
+TEST(Shaped, IndicesAreCheckedAgainstDimensionsOfTheCall) {
+  const auto compare = [](std::string_view text, const Dims& dims, bool fails) {
+    const PrimFunc func = parsed(text);
+    for (const Cpu cpu : {Cpu::Avx512, Cpu::Avx2}) {
+      if (detect_cpu() < cpu) continue;
+      std::vector<Bytes> buffers = inputs_of(func, dims), expected = buffers;
+      ASSERT_EQ(run_interpreter(func, dims, expected).failed, fails) << text;
+      const Outcome outcome = run_shaped(func, dims, buffers, cpu, ThreadTeam(2));
+      ASSERT_TRUE(outcome.compiled) << cpu_name(cpu) << text;
+      ASSERT_EQ(outcome.status.failed, fails) << cpu_name(cpu) << text;
+      if (fails) {
+        EXPECT_EQ(outcome.status.code, ErrorCode::IndexOutOfRange);
+      } else {
+        EXPECT_EQ(buffers, expected) << cpu_name(cpu) << text << dims[0][0];
+      }
+    }
+  };
+  // Elements of i are -3 to 9.
+  constexpr std::string_view rows =
+      "prim_func @f(x: Buffer[(n, m), float32], i: Buffer[(k,), int64], y: Buffer[(k, m), float32]) { "
+      "for a in k parallel { for b in m { let at = i[a] + 3i64; y[a, b] = x[at, b]; } } }";
+  constexpr std::string_view elements =
+      "prim_func @f(x: Buffer[(n, m), float32], i: Buffer[(k,), int64], y: Buffer[(k,), float32]) { "
+      "for a in k parallel { let at = i[a] + 3i64; y[a] = x[at, m - 1]; } }";
+  constexpr std::string_view last =
+      "prim_func @f(x: Buffer[(m, n), float32], i: Buffer[(k,), int64], y: Buffer[(m, k), float32]) { "
+      "for b in m parallel { for a in k { let at = i[a] + 3i64; y[b, a] = x[b, at]; } } }";
+  for (const int64_t n : {3, 12, 13, 40})
+    for (const int64_t m : {1, 5, 33}) {
+      compare(rows, {{n, m}, {100}, {100, m}}, n < 13);
+      compare(elements, {{n, m}, {100}, {100}}, n < 13);
+      compare(last, {{m, n}, {100}, {m, 100}}, n < 13);
+    }
+  constexpr std::string_view broadcast =
+      "prim_func @f(x: Buffer[(n, 40), float32], y: Buffer[(min(n, 9), 40), float32], z: Buffer[(n, 40), float32]) { "
+      "for i in n parallel { for j in 40 { z[i, j] = x[i, j] + y[select(min(n, 9) == 1, 0, i), j]; } } }";
+  for (const int64_t n : {1, 2, 9, 10}) compare(broadcast, {{n, 40}, {std::min<int64_t>(n, 9), 40}, {n, 40}}, n > 9);
+}
+
 TEST(Shaped, KnowsWhatItDoesNotTake) {
   const PrimFunc func = relu_func();
   const Dims dims = {{4, 5}, {4, 5}};
