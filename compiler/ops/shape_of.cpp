@@ -38,13 +38,21 @@ DType dtype_asked(const CallSite& call) {
   return dtype == DType::None ? DType::Int64 : dtype;
 }
 
+// Not even the rank of the shape is known; its length is seen when the program runs.
+bool of_open_shape(const CallSite& call) {
+  const StructInfo& shape = call.info(0);
+  return shape != nullptr && shape->kind == InfoKind::Shape && !shape->rank && dtype_asked(call) == DType::Int64;
+}
+
 }  // namespace
 
 StructInfo infer_shape_to_tensor(const CallSite& call) {
+  if (of_open_shape(call)) return tensor_info(DType::Int64, 1);
   return tensor_info(dtype_asked(call), Dims{PrimExpr(static_cast<int64_t>(dims_asked(call).size()))});
 }
 
 Meaning define_shape_to_tensor(const CallSite& call) {
+  if (of_open_shape(call)) return BuiltinCall{"shape_to_tensor"};
   OpFunc f(call);
   const Dims dims = dims_asked(call);
   for (size_t d = 0; d < dims.size(); ++d)
