@@ -489,6 +489,13 @@ void Inference::binding(const Binding& b, const StructInfo& expected) {
 }
 
 // A variable that holds the value after a match_cast.
+VarRef Inference::bind_value(const Expr& value, const std::string& name) {
+  const auto var = std::make_shared<const Var>(name, nullptr, context_.dataflow, value->span);
+  var->info = value->info;
+  context_.into->push_back({var, value, nullptr, place(value->span)});
+  return var;
+}
+
 VarRef Inference::bind_cast(const Expr& value, const StructInfo& cast, const std::string& name) {
   const auto var = std::make_shared<const Var>(name, nullptr, context_.dataflow, value->span);
   var->info = cast;

@@ -131,6 +131,7 @@ class Inference {
   void see(const StructInfo& info);
   StructInfo in_scope(const StructInfo& info, SymScope::Mark scope) const;
   ir::VarRef bind_cast(const ir::Expr& value, const StructInfo& cast, const std::string& name);
+  ir::VarRef bind_value(const ir::Expr& value, const std::string& name = "");
 
   // inference_values.cpp: what stands behind a binding
   ir::Expr value(const ir::Expr& e, const StructInfo& expected, const ir::Binding& b);

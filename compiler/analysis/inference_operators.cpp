@@ -3,6 +3,7 @@
 #include "compiler/analysis/effects.h"
 #include "compiler/analysis/inference.h"
 #include "compiler/analysis/literals.h"
+#include "compiler/ops/ops.h"
 
 namespace ingot::analysis {
 
@@ -20,6 +21,16 @@ bool takes_tuple(std::string_view op) { return op == "call_tir" || op == "call_d
 
 // A dimension nested deeper is a variable to the operators to come: what they build of it stays within kMaxExprDepth.
 constexpr uint32_t kDeepDim = 64;
+
+bool is_prim(const Expr& e) { return e != nullptr && e->info->kind == InfoKind::Prim && e->info->dtype != DType::None; }
+
+Expr call_builtin(std::string_view name, const Expr& arg, StructInfo result) {
+  auto call =
+      std::make_shared<Call>(std::make_shared<OpExpr>(ops::find("call_builtin"), arg->span), std::vector<Expr>{arg},
+                             Attrs{{"name", std::string(name)}}, std::vector<StructInfo>{result}, arg->span);
+  call->info = std::move(result);
+  return call;
+}
 
 }  // namespace
 
@@ -82,6 +93,9 @@ Expr Inference::call_operator(const Call& e, const Op& op, const StructInfo& exp
   bool known = true;
   bool holes = false;
   bool literals = false;
+  // Relax's binary operators take prims for rank-0 tensors; of prims alone they give one.
+  const bool takes_prims = e.args.size() == 2 && ops::is_elementwise(op);
+  size_t prims = 0;
   for (const Expr& arg : e.args) {
     if (is_open(arg)) {
       args.push_back(nullptr);
@@ -96,6 +110,13 @@ Expr Inference::call_operator(const Call& e, const Op& op, const StructInfo& exp
       holes = holes || (!is_foreign_call(op.name) && inferred->info->kind != InfoKind::Func);
     } else if (known && !passes_on(op.name))
       inferred = with_dims(inferred);
+    if (takes_prims && is_prim(inferred)) {
+      ++prims;
+      const DType dtype = inferred->info->dtype;
+      const auto* var = as<Var>(inferred);
+      inferred = bind_value(call_builtin("prim_to_tensor", inferred, tensor_info(dtype, std::vector<PrimExpr>{})),
+                            var == nullptr ? "" : var->name);
+    }
     if (args.size() == 1 && takes_tuple(op.name) && inferred->info->kind == InfoKind::Tensor)
       inferred = typed(std::make_shared<Tuple>(std::vector<Expr>{inferred}, arg->span), tuple_info({inferred->info}));
     args.push_back(std::move(inferred));
@@ -166,7 +187,10 @@ Expr Inference::call_operator(const Call& e, const Op& op, const StructInfo& exp
   if (!error && known && op.name == "call_tir") check_call_tir(e, chosen, info_args);
   auto typed_call = std::make_shared<Call>(e.callee, std::move(chosen), e.attrs, info_args, e.span);
   typed_call->kernel = e.kernel;
-  return typed(std::move(typed_call), std::move(result));
+  const bool to_prim =
+      prims != 0 && !error && known && prims + static_cast<size_t>(std::ranges::count(args, nullptr)) == 2;
+  const Expr made = typed(std::move(typed_call), std::move(result));
+  return to_prim ? call_builtin("tensor_to_prim", bind_value(made), prim_info(made->info->dtype)) : made;
 }
 
 // call_tir(@f, (inputs...), outputs..., vars): inputs, outputs and scalars against what the prim_func declares.

@@ -27,6 +27,22 @@ Value shape_of(const Args& args) {
 
 Value shape_to_tensor(const Args& args) { return tensor_value(args.pool(), shape_at(args, 0).dims()); }
 
+Value prim_to_tensor(const Args& args) {
+  const Slot& prim = args[0];
+  if (prim.kind != Kind::Prim) args.fail_kind(0, "a prim");
+  if (prim.dtype == DType::Bool) return Value::scalar(prim.dtype, prim.as<uint8_t>());
+  if (prim.dtype == DType::Float64) return Value::scalar(prim.dtype, prim.as<double>());
+  return Value::scalar(prim.dtype, prim.as<int64_t>());
+}
+
+Value tensor_to_prim(const Args& args) {
+  const Slot& scalar = args[0];
+  if (scalar.kind == Kind::Scalar && scalar.dtype == DType::Bool) return Value::prim(scalar.as<uint8_t>() != 0);
+  if (scalar.kind == Kind::Scalar && scalar.dtype == DType::Float64) return Value::prim(scalar.as<double>());
+  if (scalar.kind == Kind::Scalar && scalar.dtype == DType::Int64) return Value::prim(scalar.as<int64_t>());
+  args.fail_kind(0, "a rank-0 tensor of int64, float64 or bool");
+}
+
 Value tensor_to_shape(const Args& args) {
   const auto tensor = args.tensor(0, DType::Int64);
   if (tensor->rank != 1) args.fail(ErrorCode::ShapeMismatch, "the tensor has rank {}, 1 is wanted", tensor->rank);
