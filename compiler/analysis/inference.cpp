@@ -153,8 +153,8 @@ bool Inference::suppose(StructInfo& supposed, const StructInfo& result) const {
   if (supposed != nullptr &&
       (!is_known(result) || !is_known(supposed) || is_compatible(result, supposed) == Compatibility::Compatible))
     return false;
-  supposed = supposed == nullptr ? result : least_upper_bound(supposed, result);
-  return true;
+  const StructInfo before = std::exchange(supposed, supposed == nullptr ? result : least_upper_bound(supposed, result));
+  return before == nullptr || !same_info(before, supposed);
 }
 
 // Infers a function of the module once; those that call one another recursively, and do not say what they give, in

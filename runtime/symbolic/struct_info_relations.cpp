@@ -59,6 +59,9 @@ StructInfo renamed_like(const StructInfo& func, const StructInfo& other) {
   });
 }
 
+// Pure functions whose parameters are not known are closures that a join has brought together.
+bool is_packed(const StructInfoNode& func) { return !func.has_params && !func.pure; }
+
 // Both relations walk alike; they differ in what it means that the given side does not know what is expected.
 class Relation {
  public:
@@ -115,6 +118,8 @@ class Relation {
 
   Compatibility func(const StructInfo& given, const StructInfo& expected) const {
     if (expected->pure && !given->pure) return Compatibility::Incompatible;
+    // A closure is no PackedFunc, and the other way round.
+    if (is_packed(*expected) ? !is_packed(*given) : is_packed(*given)) return Compatibility::Incompatible;
     if (!expected->has_params) return (*this)(given->result, expected->result);
     if (!given->has_params) return worse(unknown_, (*this)(given->result, expected->result));
     if (given->fields.size() != expected->fields.size()) return Compatibility::Incompatible;
@@ -157,6 +162,7 @@ StructInfo join_funcs(const StructInfo& a, const StructInfo& b) {
     if (std::ranges::equal(a->fields, named->fields, agree))
       return func_info(a->fields, least_upper_bound(a->result, named->result), pure);
   }
+  if (!pure && !(is_packed(*a) && is_packed(*b))) return object_info();
   StructInfoNode node{.kind = InfoKind::Func, .has_params = false, .pure = pure};
   node.result = least_upper_bound(result_alone(a), result_alone(b));
   return std::make_shared<const StructInfoNode>(std::move(node));

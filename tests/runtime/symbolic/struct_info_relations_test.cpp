@@ -58,7 +58,7 @@ TEST_F(RelationsTest, OnlyWhatIsDefinitelyDifferentIsIncompatible) {
   EXPECT_EQ(is_compatible(tensor_info(DType::Int32, 1u), tensor_info(DType::Float32)), kNo);
   EXPECT_EQ(is_compatible(shape_info(), floats({n})), kNo);
   EXPECT_EQ(is_compatible(prim_info(DType::Int64), prim_info(DType::Int64, n)), kMaybe);
-  EXPECT_EQ(is_compatible(packed_func_info(object_info()), func_info({object_info()}, object_info(), false)), kMaybe);
+  EXPECT_EQ(is_compatible(packed_func_info(object_info()), func_info({object_info()}, object_info(), false)), kNo);
   EXPECT_EQ(is_compatible(packed_func_info(object_info()), func_info({object_info()}, object_info(), true)), kNo);
 }
 
