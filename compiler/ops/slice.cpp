@@ -19,12 +19,18 @@ struct Slice {
   PrimExpr count;
 };
 
-// NumPy's slice: negative places count from the end, places beyond an end are brought to it.
-Slice slice_of(const PrimExpr& extent, const PrimExpr& begin, const PrimExpr& end, int64_t step) {
+// NumPy's slice: negative places count from the end, places beyond an end are brought to it. `dims`: what is not known
+// is a dimension, so not negative.
+Slice slice_of(const PrimExpr& extent, const PrimExpr& begin, const PrimExpr& end, int64_t step, bool dims) {
   const auto place = [&](const PrimExpr& given) -> PrimExpr {
     const int64_t low = step > 0 ? 0 : -1;
     const PrimExpr high = step > 0 ? extent : extent - 1;
-    if (!given.as_const()) return min(given, high);  // a dimension, so not negative
+    if (!given.as_const()) {
+      const PrimExpr from_begin = min(given, high);
+      if (dims || prove_less(given, 0) == Proof::No) return from_begin;
+      return PrimExpr::make(PrimOp::Select,
+                            {PrimExpr::make(PrimOp::Less, {given, 0}), max(extent + given, low), from_begin});
+    }
     const int64_t at = *given.as_const();
     if (at == INT64_MIN) return PrimExpr(low);
     if (at < 0) return max(extent + at, low);
@@ -40,11 +46,12 @@ Slice slice_of(const PrimExpr& extent, const PrimExpr& begin, const PrimExpr& en
 struct Places {
   Dims begin, end;
   std::vector<int64_t> steps, axes;
+  bool dims = true;
 };
 
 // The slice of each dimension; those that no axis names are whole.
 std::vector<Slice> slices_at(const CallSite& call, const Operand& x, const Places& places) {
-  const auto& [begin, end, steps, along] = places;
+  const auto& [begin, end, steps, along, dims] = places;
   if (begin.size() != end.size() || along.size() != begin.size() || begin.size() > x.rank() ||
       steps.size() > begin.size())
     call.fail(ErrorCode::InvalidArgument, "begin has {} numbers, end {}, axes {}, strides {}; {} has rank {}",
@@ -56,7 +63,7 @@ std::vector<Slice> slices_at(const CallSite& call, const Operand& x, const Place
     if (step == 0 || step < -INT32_MAX || step > INT32_MAX)
       call.fail(ErrorCode::InvalidArgument, "a stride is {}, it must not be 0 or beyond {}", step, INT32_MAX);
     const auto axis = static_cast<size_t>(along[i]);
-    slices[axis] = slice_of(x.dims()[axis], begin[i], end[i], step);
+    slices[axis] = slice_of(x.dims()[axis], begin[i], end[i], step, dims);
   }
   return slices;
 }
@@ -79,13 +86,21 @@ std::vector<int64_t> numbers_of(const CallSite& call, std::string_view name, siz
   return result;
 }
 
-// Places that are not known are dimensions of a shape: prims could be negative.
-Dims places_of(const CallSite& call, std::string_view name, size_t argument) {
+// Prims that are not known could be negative; dimensions are not, be it of a shape or, in a prim's expression, of `x`.
+Dims places_of(const CallSite& call, std::string_view name, size_t argument, const Operand& x, bool& dims) {
+  const auto is_dim = [&](const SymVar& var) {
+    return std::ranges::any_of(x.dims(), [&](const PrimExpr& dim) { return same_expr(dim, PrimExpr(var)); });
+  };
   Dims places = dims_of(call, name, argument);
-  for (const PrimExpr& place : places)
-    if (!place.as_const() && call.info(argument)->kind != InfoKind::Shape)
+  for (const PrimExpr& place : places) {
+    if (place.as_const() || call.info(argument)->kind == InfoKind::Shape) continue;
+    bool known = true;
+    for_each_var(place, [&](const SymVar& var) { known = known && is_dim(var); });
+    if (!known)
       call.fail(ErrorCode::TypeError, "{} is {}, which may be negative; give it as shape({})", name, to_text(place),
                 to_text(place));
+    dims = false;
+  }
   return places;
 }
 
@@ -96,20 +111,24 @@ bool fits(const PrimExpr& begin, const PrimExpr& size) {
 
 // `x` in the variables of `f` where it is given.
 std::vector<Slice> slices_of(const CallSite& call, const Operand& x, const OpFunc* f = nullptr) {
-  Dims begin = places_of(call, "begin", 1), end = places_of(call, "end", 2);
+  bool dims = true;
+  Dims begin = places_of(call, "begin", 1, x, dims), end = places_of(call, "end", 2, x, dims);
   if (f != nullptr)
     for (auto* list : {&begin, &end})
       for (PrimExpr& place : *list) place = f->local(place);
   const std::string mode = call.text("slice_mode");
   if (mode != "end" && mode != "size")
     call.fail(ErrorCode::InvalidArgument, "slice_mode is \"{}\", possible are \"end\" and \"size\"", mode);
+  if (mode == "size" && !dims)
+    call.fail(ErrorCode::TypeError,
+              "a place or size is not known and may be negative; give begin and end as shape(...)");
   // Sizes instead of ends; -1 is all that remains.
   if (mode == "size")
     for (size_t i = 0; i < std::min(begin.size(), end.size()); ++i)
       end[i] = prove_less(end[i], 0) == Proof::Yes || !fits(begin[i], end[i]) ? PrimExpr(INT32_MAX) : begin[i] + end[i];
   const auto steps = numbers_of(call, "strides", 3);
   const auto along = call.has_attr("axes") ? axes(call, "axes", x.rank()) : first_axes(begin.size());
-  return slices_at(call, x, {begin, end, steps, along});
+  return slices_at(call, x, {begin, end, steps, along, dims});
 }
 
 std::vector<Slice> slices_to_set(const CallSite& call, const Operand& x) {
