@@ -3,6 +3,7 @@
 #include "compiler/codegen/function_emitter.h"
 #include "compiler/ir/op.h"
 #include "runtime/base/error.h"
+#include "runtime/checks/match.h"
 
 namespace ingot::codegen {
 
@@ -77,36 +78,22 @@ bool FunctionEmitter::planned(std::span<const PrimExpr> dims) const {
   });
 }
 
-namespace {
-
-// The variables that occur outside of function types.
-std::unordered_set<const SymVarNode*> vars_of_values(const StructInfo& info) {
-  std::unordered_set<const SymVarNode*> result;
-  const auto add = [&](const SymVar& var) { result.insert(var.get()); };
-  if (info->kind == InfoKind::Tuple) {
-    for (const StructInfo& field : info->fields) result.merge(vars_of_values(field));
-  } else if (info->kind != InfoKind::Func) {
-    for_each_var(info, add);
-  }
-  return result;
-}
-
-}  // namespace
-
 // The check's place in the table; gives its variables' registers, taking one for each variable that it binds.
 uint32_t FunctionEmitter::check(const StructInfo& info, bool binds, std::vector<Register>& vars) {
   std::unordered_set<const SymVarNode*> standing_alone;
   for_each_binding_var(info, [&](const SymVar& var) { standing_alone.insert(var.get()); });
   note_vars(info);
   vm::Check check{info, {}};
-  const auto of_value = vars_of_values(info);
+  std::unordered_set<const SymVarNode*> of_values;
+  for_each_value_var(info, [&](const SymVar& var) { of_values.insert(var.get()); });
   for_each_var(info, [&](const SymVar& var) {
     auto found = dims_.find(var.get());
     const bool bind = found == dims_.end();
-    if (bind && !of_value.contains(var.get())) {
-      // A variable of a function type: compared by its place, its value is never read.
-      check.binds.push_back(false);
-      vars.push_back(dims(std::vector<PrimExpr>{0}).front());
+    if (bind && !of_values.contains(var.get())) {
+      // It belongs to a function type: its number means nothing.
+      check.binds.push_back(true);
+      vars.push_back(registers_.take());
+      temporaries_.push_back({vars.back(), Hold::Plain});
       return;
     }
     if (bind) {

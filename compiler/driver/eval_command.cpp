@@ -4,6 +4,7 @@
 #include "compiler/evaluator/evaluator.h"
 #include "runtime/base/error.h"
 #include "runtime/base/stack.h"
+#include "runtime/checks/faults.h"
 #include "vm/tool/arguments.h"
 #include "vm/tool/outputs.h"
 
@@ -42,7 +43,10 @@ std::vector<tool::Output> evaluate(const Options& options, size_t stack_bytes) {
   const auto* definition = module.find(name);
   if (definition == nullptr || definition->function == nullptr || !definition->exported) {
     print_warnings(diagnostics);
-    fail(ErrorCode::InvalidArgument, "there is no exported function @{}", name);
+    std::vector<std::string> exported;
+    for (const auto& other : module.definitions())
+      if (other.function != nullptr && other.exported) exported.push_back(other.name);
+    fail_function(name, exported);
   }
   tool::Params params;
   for (const auto& param : definition->function->params) params.push_back({param->name, to_text(param->info)});
@@ -51,6 +55,7 @@ std::vector<tool::Output> evaluate(const Options& options, size_t stack_bytes) {
   });
   evaluator::Options evaluation;
   evaluation.stack_bytes = stack_bytes - kBesidesCalls;
+  evaluation.allow.emplace(options.allow.begin(), options.allow.end());
   evaluation.log = print_to_stderr;
   evaluation.print = tool::print_line;
   const Value result = evaluator::evaluate(module, name, inputs, evaluation);

@@ -6,11 +6,13 @@
 
 #include "compiler/analysis/effects.h"
 #include "compiler/evaluator/builtins.h"
-#include "compiler/evaluator/match.h"
 #include "compiler/evaluator/operators.h"
 #include "compiler/ir/op.h"
 #include "compiler/ir/prim_value.h"
 #include "runtime/base/error.h"
+#include "runtime/checks/faults.h"
+#include "runtime/checks/match.h"
+#include "runtime/registry/host_functions.h"
 
 namespace ingot::evaluator {
 namespace {
@@ -28,11 +30,15 @@ struct ClosureValue {
   FunctionRef function;
   Environment captured;
   const Var* self;  // the variable that it is bound to, if any
+  std::string exported_as;
 };
 
 class Evaluator {
  public:
-  Evaluator(const Module& module, const Options& options) : module_(&module), options_(&options) {}
+  Evaluator(const Module& module, const Options& options)
+      : module_(&module),
+        options_(&options),
+        host_{&options.registry, options.allow ? &*options.allow : nullptr, options.log, options.print} {}
 
   // As the host calls it, whose tensors nobody writes to.
   Value call_global(std::string_view name, std::vector<Value> args) {
@@ -52,14 +58,13 @@ class Evaluator {
     FunctionRef function;
     Environment env;
     std::vector<Value> args;
-    std::string name;
+    std::string exported_as;
   };
 
   // What a function said of its result before it went on in a tail call.
   struct Promise {
     FunctionRef function;
     SymValues dims;
-    std::string name;
     bool operator==(const Promise& other) const { return function == other.function && dims == other.dims; }
   };
 
@@ -67,16 +72,15 @@ class Evaluator {
     const Definition* definition = module_->find(name);
     if (definition == nullptr || definition->function == nullptr)
       fail(ErrorCode::InvalidArgument, "there is no function @{}", name);
-    return {definition->function, {}, std::move(args), fmt::format("@{}", name)};
+    return {definition->function, {}, std::move(args), definition->exported ? definition->name : ""};
   }
 
   static Activation closure_activation(const Value& callee, std::vector<Value> args) {
     const auto* closure = as_closure(callee);
-    if (closure == nullptr) fail(ErrorCode::TypeError, "{} is called, but it is no function", to_text(info_of(callee)));
+    if (closure == nullptr) fail_call_of(callee.slot());
     Environment env = closure->captured;
     if (closure->self != nullptr) env.vars.insert_or_assign(closure->self, callee);
-    return {closure->function, std::move(env), std::move(args),
-            closure->self != nullptr && !closure->self->name.empty() ? fmt::format("%{}", closure->self->name) : "fn"};
+    return {closure->function, std::move(env), std::move(args), closure->exported_as};
   }
 
   // Runs the function and what it calls in tail position.
@@ -87,13 +91,12 @@ class Evaluator {
       bind_params(next);
       Value result = value(next.function->body, next.env, true);
       if (next.function->result != nullptr) {
-        Promise promise{next.function, std::move(next.env.dims), std::move(next.name)};
+        Promise promise{next.function, std::move(next.env.dims)};
         if (std::ranges::find(promises, promise) == promises.end()) promises.push_back(std::move(promise));
       }
       if (!tail_call_) {
         for (auto promise = promises.rbegin(); promise != promises.rend(); ++promise)
-          require(result, promise->function->result, promise->dims, MatchAt::Cast,
-                  fmt::format("the result of {}", promise->name), func_info());
+          require_match(result.slot(), promise->function->result, promise->dims, info_of_closure);
         return result;
       }
       next = std::move(*tail_call_);
@@ -102,16 +105,20 @@ class Evaluator {
   }
 
   static void bind_params(Activation& activation) {
-    auto& [function, env, args, name] = activation;
+    auto& [function, env, args, exported_as] = activation;
     const Function& f = *function;
-    if (args.size() != f.params.size())
-      fail(ErrorCode::ArityMismatch, "{} takes {} arguments, {} were given", name, f.params.size(), args.size());
-    for (size_t i = 0; i < args.size(); ++i) bind_dims(args[i], param_info(f, i), env.dims);
+    if (args.size() != f.params.size()) fail_arity(exported_as, f.params.size(), args.size());
+    std::vector<Slot> given;
+    std::vector<StructInfo> infos;
+    std::vector<std::string> names;
     for (size_t i = 0; i < args.size(); ++i) {
-      require(args[i], param_info(f, i), env.dims, MatchAt::Entry, fmt::format("{}: %{}", name, f.params[i]->name),
-              func_info());
-      env.vars.insert_or_assign(f.params[i].get(), std::move(args[i]));
+      given.push_back(args[i].slot());
+      infos.push_back(param_info(f, i));
+      names.push_back(f.params[i]->name);
+      bind_dims(given[i], infos[i], env.dims);
     }
+    require_arguments(given, infos, names, exported_as, env.dims, info_of_closure);
+    for (size_t i = 0; i < args.size(); ++i) env.vars.insert_or_assign(f.params[i].get(), std::move(args[i]));
   }
 
   void require_stack() const {
@@ -125,43 +132,48 @@ class Evaluator {
     return f.params[i]->info != nullptr ? f.params[i]->info : f.params[i]->annotation;
   }
 
-  static std::function<StructInfo(const Value&)> func_info() {
-    return [](const Value& value) -> StructInfo {
-      const auto* closure = as_closure(value);
-      return closure == nullptr ? nullptr : closure->function->info;
-    };
+  static const ClosureValue& closure_of(const Slot& closure) {
+    return *static_cast<const ClosureValue*>(static_cast<const ClosureObject*>(closure.object)->home.get());
+  }
+
+  static StructInfo info_of_closure(const Slot& closure) {
+    const ClosureValue& value = closure_of(closure);
+    return closure_info(value.function->info, value.captured.dims);
   }
 
   static const ClosureValue* as_closure(const Value& value) {
-    if (value.kind() != Kind::Closure) return nullptr;
-    return static_cast<const ClosureValue*>(value.get<ClosureObject>()->home.get());
+    return value.kind() == Kind::Closure ? &closure_of(value.slot()) : nullptr;
   }
 
-  static Value make_closure(FunctionRef function, Environment env, const Var* self) {
+  static Value make_closure(FunctionRef function, Environment env, const Var* self, std::string exported_as = {}) {
     auto closure = ingot::make_closure(nullptr, 0, {});
-    closure->home = std::make_shared<ClosureValue>(ClosureValue{std::move(function), std::move(env), self});
+    closure->home =
+        std::make_shared<ClosureValue>(ClosureValue{std::move(function), std::move(env), self, std::move(exported_as)});
     return Value(std::move(closure));
   }
 
   Value call_value(const Value& callee, std::vector<Value> args) {
-    if (callee.kind() == Kind::PackedFunc) {
-      std::vector<Slot> slots;
-      for (const auto& arg : args) slots.push_back(arg.slot());
-      return callee.get<PackedFuncObject>()->function(PackedArgs(slots, nullptr));
-    }
-    return enter(closure_activation(callee, std::move(args)));
+    if (callee.kind() != Kind::PackedFunc) return enter(closure_activation(callee, std::move(args)));
+    return call_packed(*callee.get<PackedFuncObject>(), args, {});
   }
 
-  Value packed_func(const ExternFunc& e) {
-    if (e.name == "ingot.write" && e.writes != std::vector<uint32_t>{0})
-      fail(ErrorCode::NotAllowed, "ingot.write writes its first argument, which the program must say: writes=(0,)");
-    if (auto own = ingot_function(e.name, options_->log, options_->print)) return Value(std::move(own));
-    const bool allowed = !options_->allow || options_->allow->contains(e.name);
-    auto found = allowed ? options_->registry.find(e.name) : Ref<PackedFuncObject>();
-    if (!found)
-      fail(ErrorCode::NotAllowed, "PackedFunc \"{}\" is {}", e.name,
-           allowed ? "not registered" : "not on the host's list of allowed names");
-    return Value(std::move(found));
+  static Value call_packed(const PackedFuncObject& callee, std::span<const Value> args,
+                           std::span<const uint32_t> writes) {
+    std::vector<Slot> slots;
+    for (const auto& arg : args) slots.push_back(arg.slot());
+    require_writable(callee.name, writes, slots);
+    try {
+      return callee.function(PackedArgs(slots, nullptr));
+    } catch (Error& error) {
+      error.add_context(callee.name);
+      throw;
+    }
+  }
+
+  Ref<PackedFuncObject> packed_func(const std::string& name, std::span<const uint32_t> writes) const {
+    ResolvedFunction found = host_.resolve(name, writes);
+    if (!found.function) throw Error(ErrorCode::NotAllowed, found.refusal);
+    return std::move(found.function);
   }
 
   // `tail`: the value is the result of the function at hand, so that a call may be left to `enter` in tail_call_.
@@ -181,7 +193,7 @@ class Evaluator {
         const Definition* definition = module_->find(as<GlobalVar>(e)->name);
         if (definition == nullptr || definition->function == nullptr)
           fail(ErrorCode::Unsupported, "@{} is a PrimFunc used as a value", as<GlobalVar>(e)->name);
-        return make_closure(definition->function, {}, nullptr);
+        return make_closure(definition->function, {}, nullptr, definition->exported ? definition->name : "");
       }
       case ExprKind::Tuple: {
         std::vector<Value> fields = values(as<Tuple>(e)->fields, env);
@@ -217,13 +229,14 @@ class Evaluator {
         const bool is_one = condition.kind() == Kind::Scalar || condition.kind() == Kind::Prim;
         if (!is_one || condition.slot().dtype != DType::Bool)
           fail(ErrorCode::TypeError, "the condition of an if is {}, expected Tensor[(), bool]",
-               to_text(info_of(condition)));
+               to_text(info_of(condition.slot())));
         return value(condition.slot().as<uint8_t>() != 0 ? branch.then_branch : branch.else_branch, env, tail);
       }
       case ExprKind::ExternFunc:
-        if (Value function = packed_func(*as<ExternFunc>(e)); as<ExternFunc>(e)->writes.empty()) return function;
-        fail(ErrorCode::Unsupported, "{} writes its arguments and can only be called by its name",
-             as<ExternFunc>(e)->name);
+        if (auto function = packed_func(as<ExternFunc>(e)->name, as<ExternFunc>(e)->writes);
+            as<ExternFunc>(e)->writes.empty())
+          return Value(std::move(function));
+        fail_writing_value(as<ExternFunc>(e)->name);
       case ExprKind::Call:
         return call(*as<Call>(e), env, tail);
       case ExprKind::Shape:
@@ -231,12 +244,9 @@ class Evaluator {
       case ExprKind::TupleGetItem: {
         const auto& item = *as<TupleGetItem>(e);
         const Value tuple = value(item.tuple, env);
-        if (tuple.kind() != Kind::Tuple)
-          fail(ErrorCode::TypeError, "projection .{} of {}, which is no tuple", item.index, to_text(info_of(tuple)));
-        const auto fields = tuple.get<TupleObject>()->fields();
-        if (item.index >= fields.size())
-          fail(ErrorCode::IndexOutOfRange, "projection .{} of a tuple with {} fields", item.index, fields.size());
-        return Value::copy_of(fields[item.index]);
+        if (tuple.kind() != Kind::Tuple || item.index >= tuple.get<TupleObject>()->size)
+          fail_field(tuple.slot(), item.index);
+        return Value::copy_of(tuple.get<TupleObject>()->fields()[item.index]);
       }
       case ExprKind::Op:
         break;
@@ -248,9 +258,9 @@ class Evaluator {
   Value shape(const Shape& e, const Environment& env, bool of_operator) {
     std::vector<int64_t> dims;
     for (const auto& dim : e.dims) dims.push_back(dim_value(dim, env.dims));
-    for (size_t i = 0; i < dims.size(); ++i)
-      if (dims[i] < 0 && !(of_operator && e.dims[i].as_const()))
-        fail(ErrorCode::ShapeMismatch, "dimension {} of a shape is negative: {} = {}", i, to_text(e.dims[i]), dims[i]);
+    const bool may_be_written =
+        of_operator && std::ranges::any_of(e.dims, [](const PrimExpr& dim) { return dim.as_const().value_or(0) < 0; });
+    if (!may_be_written) require_dims(dims);
     return Value(make_shape(nullptr, dims));
   }
 
@@ -273,11 +283,10 @@ class Evaluator {
                 ? make_closure(std::static_pointer_cast<const Function>(binding.value), env, binding.var.get())
                 : value(binding.value, env);
         if (binding.cast != nullptr) {
-          bind_dims(bound, binding.cast, env.dims);
-          require(bound, binding.cast, env.dims, MatchAt::Cast, "match_cast: the value", func_info());
+          bind_dims(bound.slot(), binding.cast, env.dims);
+          require_match(bound.slot(), binding.cast, env.dims, info_of_closure);
         } else if (binding.var != nullptr && binding.var->annotation != nullptr) {
-          require(bound, binding.var->info, env.dims, MatchAt::Cast, fmt::format("%{}", binding.var->name),
-                  func_info());
+          require_match(bound.slot(), binding.var->info, env.dims, info_of_closure);
         }
         if (binding.var != nullptr) env.vars.insert_or_assign(binding.var.get(), std::move(bound));
       }
@@ -294,7 +303,8 @@ class Evaluator {
     if (const auto* op = as<OpExpr>(e.callee)) return call_operator(e, *op->op, env);
     if (const auto* global = as<GlobalVar>(e.callee))
       return enter_now_or_later(global_activation(global->name, values(e.args, env)), tail);
-    const Value callee = callee_value(e.callee, env);
+    if (const auto* packed = as<ExternFunc>(e.callee)) return call_extern(*packed, e.args, e, env);
+    const Value callee = value(e.callee, env);
     std::vector<Value> args = values(e.args, env);
     if (callee.kind() != Kind::PackedFunc) return enter_now_or_later(closure_activation(callee, std::move(args)), tail);
     Value result = call_value(callee, std::move(args));
@@ -302,9 +312,11 @@ class Evaluator {
     return result;
   }
 
-  Value callee_value(const Expr& e, Environment& env) {
-    const auto* packed = as<ExternFunc>(e);
-    return packed != nullptr ? packed_func(*packed) : value(e, env);
+  Value call_extern(const ExternFunc& callee, std::span<const Expr> args, const Call& e, Environment& env) {
+    const auto function = packed_func(callee.name, callee.writes);
+    Value result = call_packed(*function, values(args, env), callee.writes);
+    check_claim(result, e, env);
+    return result;
   }
 
   Value enter_now_or_later(Activation next, bool tail) {
@@ -317,22 +329,24 @@ class Evaluator {
   // in scope.
   void check_claim(const Value& result, const Call& e, const Environment& env) {
     if (e.info == nullptr) return;
-    require(result, erase_vars(e.info, [&](const SymVar& var) { return env.dims.contains(var.get()); }), env.dims,
-            MatchAt::Cast, "the result of a PackedFunc", func_info());
+    require_match(result.slot(), erase_vars(e.info, [&](const SymVar& var) { return env.dims.contains(var.get()); }),
+                  env.dims, info_of_closure);
   }
 
   Value call_operator(const Call& e, const Op& op, Environment& env) {
     if (op.name == "call_tir") return call_tir(e, env);
     if (op.name == "call_packed" || op.name == "call_pure_packed") {
-      const Value callee = callee_value(e.args.at(0), env);
-      Value result = call_value(callee, values(std::span(e.args).subspan(1), env));
+      const auto args = std::span(e.args).subspan(1);
+      if (const auto* packed = as<ExternFunc>(e.args.at(0))) return call_extern(*packed, args, e, env);
+      const Value callee = value(e.args.at(0), env);
+      Value result = call_value(callee, values(args, env));
       check_claim(result, e, env);
       return result;
     }
     std::vector<Value> args;
+    if (op.name == "call_dps_packed") return call_dps_packed(e, env);
     for (const auto& arg : e.args)
       args.push_back(as<Shape>(arg) != nullptr ? shape(*as<Shape>(arg), env, true) : value(arg, env));
-    if (op.name == "call_dps_packed") return call_dps_packed(e, env);
     if (op.name == "call_builtin") return call_builtin(std::get<std::string>(e.attrs.at("name")), args);
     Value result = apply_operator(
         e, op, args, [&](const Expr& composite) { return value(composite, env); }, call_builtin);
@@ -371,8 +385,8 @@ class Evaluator {
     for (const Slot& field : given.get<TupleObject>()->fields()) {
       inputs.push_back(Value::copy_of(field));
       const tir::Buffer& buffer = func.buffers.at(inputs.size() - 1);
-      require(inputs.back(), tensor_info(buffer.dtype, static_cast<uint32_t>(buffer.dims.size())), {}, MatchAt::Entry,
-              fmt::format("@{}: %{}", func.name, buffer.name), func_info());
+      const StructInfo needed = tensor_info(buffer.dtype, static_cast<uint32_t>(buffer.dims.size()));
+      require_arguments({&inputs.back().slot(), 1}, {&needed, 1}, {&buffer.name, 1}, {}, {}, info_of_closure);
     }
     std::vector<int64_t> scalars;
     if (e.args.size() > 2) {
@@ -398,9 +412,9 @@ class Evaluator {
   }
 
   Value call_dps_packed(const Call& e, Environment& env) {
-    const Value callee = value(e.args.at(0), env);
     const Value given = value(e.args.at(1), env);
     std::vector<Value> args, outputs;
+    std::vector<uint32_t> writes;
     for (const Slot& field : given.get<TupleObject>()->fields()) args.push_back(Value::copy_of(field));
     const bool tuple = e.info_args.size() != 1 || e.info_args[0]->kind == InfoKind::Tuple;
     const bool stated_as_one = e.info_args.size() == 1 && tuple;
@@ -411,14 +425,19 @@ class Evaluator {
       const auto data = make_tensor(nullptr, info->dtype, dims);
       std::fill_n(data->data, data->bytes, std::byte{0});
       outputs.push_back(to_value(data));
+      writes.push_back(static_cast<uint32_t>(args.size()));
       args.push_back(Value::copy_of(outputs.back().slot()));
     }
-    call_value(callee, std::move(args));
+    if (const auto* packed = as<ExternFunc>(e.args.at(0)))
+      call_packed(*packed_func(packed->name, writes), args, writes);
+    else
+      call_value(value(e.args.at(0), env), std::move(args));
     return tuple ? Value(ingot::make_tuple(nullptr, outputs)) : std::move(outputs[0]);
   }
 
   const Module* module_;
   const Options* options_;
+  HostFunctions host_;
   bool writes_ = analysis::writes_tensors(*module_);
   uintptr_t stack_begin_ = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   std::optional<Activation> tail_call_;

@@ -1,6 +1,7 @@
 #include "compiler/evaluator/operators.h"
 
-#include "compiler/evaluator/match.h"
+#include "runtime/checks/faults.h"
+#include "runtime/checks/match.h"
 #include "runtime/kernels/kernel.h"
 #include "runtime/object/objects.h"
 #include "runtime/tir/interpreter.h"
@@ -28,8 +29,8 @@ Value collect(std::vector<Ref<TensorObject>> outputs, bool tuple) {
   return Value(ingot::make_tuple(nullptr, fields));
 }
 
-void raise(const tir::RunStatus& status, std::string_view what) {
-  if (status.failed) fail(status.code, "{}: {}", what, status.message != nullptr ? status.message : "failed");
+void raise(const tir::RunStatus& status, Contract contract) {
+  if (status.failed) fail_kernel(status.code, contract_name(contract), status.message);
 }
 
 struct Buffers {
@@ -73,7 +74,7 @@ Value run_kernel(const KernelCall& call, std::span<const Value> args, std::span<
   std::vector<std::byte*> output_data;
   for (const auto& tensor : buffers.outputs) output_data.push_back(tensor->data);
   const auto scratch = make_scratch(prepared.kernel->scratch_bytes());
-  raise(prepared.kernel->run({input_data, output_data, scratch->data, {}}), contract_name(call.contract));
+  raise(prepared.kernel->run({input_data, output_data, scratch->data, {}}), call.contract);
   return collect(std::move(buffers.outputs), tuple);
 }
 
@@ -93,14 +94,14 @@ Value apply_prim_func(const tir::PrimFuncRef& func, std::span<const Value> input
   const auto scratch = make_scratch(interpreter.scratch_bytes());
   std::vector<const void*> scalar_payloads;
   for (const int64_t& scalar : scalars) scalar_payloads.push_back(&scalar);
-  raise(interpreter.run(data, scalar_payloads, scratch->data, {}), func->name);
+  raise(interpreter.run(data, scalar_payloads, scratch->data, {}), Contract::prim_func);
   return collect(std::move(buffers.outputs), outputs.size() != 1);
 }
 
 Value apply_operator(const ir::Call& call, const ir::Op& op, std::span<const Value> args, const EvaluateExpr& evaluate,
                      const CallBuiltin& builtin) {
   std::vector<StructInfo> infos;
-  for (const auto& arg : args) infos.push_back(info_of(arg));
+  for (const auto& arg : args) infos.push_back(info_of(arg.slot()));
   const ir::CallSite site(op, call.args, infos, call.attrs, call.info_args);
   const StructInfo result = op.infer(site);
   const ir::Meaning meaning = op.define(site);

@@ -16,8 +16,8 @@ ir::Module Parser::module() {
       definition(module);
     } catch (const SyntaxError&) {
       size_t name = before;
-      while (name < at_ && tokens_[name].kind != TokenKind::Global) ++name;
-      module.unread.insert(name < at_ ? tokens_[name].text : "");
+      while (name < at_ && tokens_[name].kind == TokenKind::Identifier) ++name;
+      module.unread.insert(name < at_ && tokens_[name].kind == TokenKind::Global ? tokens_[name].text : "");
       if (at_ == before) take();
       skip_definition();
     }
@@ -128,8 +128,8 @@ Parser::Signature Parser::signature() {
     StructInfo annotation;
     if (accept(":") && !accept_word("_")) annotation = type();
     if (std::ranges::any_of(result.params, [&](const ir::VarRef& param) { return param->name == name; }))
-      diagnostics_.error(ErrorCode::WellFormedness, span, fmt::format("the parameter %{} is bound twice", name),
-                         "give one of them another name", 2);
+      report(span, fmt::format("the parameter %{} is bound twice", name), "give one of them another name",
+             ErrorCode::WellFormedness, 2);
     result.params.push_back(new_var(name, std::move(annotation), false, span));
     bind_local(name, result.params.back(), first);
     if (!accept(",")) break;
@@ -153,6 +153,25 @@ Parser::Signature Parser::signature() {
   }
 }
 
+// To behind the bracket that opens the body. Where the signature is not understood the body is read for errors of
+// syntax alone: all else may only follow.
+Parser::Signature Parser::understood_signature() {
+  try {
+    Signature result = signature();
+    expect("{", "before the body of a function");
+    return result;
+  } catch (const SyntaxError&) {
+    if (gave_up_ || !skip_to_body()) throw;
+    const bool outer = std::exchange(syntax_only_, true);
+    try {
+      block();
+    } catch (const SyntaxError&) {
+    }
+    syntax_only_ = outer;
+    throw;
+  }
+}
+
 ir::Expr Parser::function(bool pure, size_t first) {
   const Nesting nesting(*this);
   const LineMode lines(*this, false);
@@ -163,8 +182,7 @@ ir::Expr Parser::function(bool pure, size_t first) {
     sym_vars_.leave(syms);
   };
   try {
-    Signature s = signature();
-    expect("{", "before the body of a function");
+    Signature s = understood_signature();
     Expr body = block();
     leave();
     auto result = make<ir::Function>(std::move(s.params), std::move(body), std::move(s.result), pure,

@@ -272,10 +272,10 @@ void Parser::dataflow_block(Block& block) {
           const std::string name = local_name("in output");
           const ir::VarRef* var = vars_.find(name);
           if (var == nullptr)
-            diagnostics_.error(ErrorCode::TypeError, span_from(first), fmt::format("%{} is not defined", name));
+            report(span_from(first), fmt::format("%{} is not defined", name), {}, ErrorCode::TypeError);
           else if (!bound.contains(name))
-            diagnostics_.error(ErrorCode::WellFormedness, span_from(first),
-                               fmt::format("%{} is an output of a dataflow block that does not bind it", name), {}, 1);
+            report(span_from(first), fmt::format("%{} is an output of a dataflow block that does not bind it", name),
+                   {}, ErrorCode::WellFormedness, 1);
           if (!accept(",")) break;
         }
         expect(")", "after the outputs of a dataflow block");

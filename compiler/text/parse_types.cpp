@@ -64,8 +64,8 @@ std::optional<DType> Parser::dtype_name_here() {
 }
 
 void Parser::refuse_dtype(const Token& name) {
-  diagnostics_.error(ErrorCode::WellFormedness, span_of(name), fmt::format("there is no dtype {}", name.text),
-                     "integers have 8, 16, 32 or 64 bits, floats 16, 32 or 64, in single lanes", 20);
+  report(span_of(name), fmt::format("there is no dtype {}", name.text),
+         "integers have 8, 16, 32 or 64 bits, floats 16, 32 or 64, in single lanes", ErrorCode::WellFormedness, 20);
   throw SyntaxError{};
 }
 
@@ -244,9 +244,9 @@ StructInfo Parser::tensor_type(std::string_view closing) {
   if (node.dims) node.rank = static_cast<uint32_t>(node.dims->size());
   if (ndim != kUnknownRank && node.dims) {
     if (ndim != node.dims->size())
-      diagnostics_.error(ErrorCode::WellFormedness, span_from(first),
-                         fmt::format("a tensor type says ndim={} and lists {} dimensions", ndim, node.dims->size()), {},
-                         10);
+      report(span_from(first),
+             fmt::format("a tensor type says ndim={} and lists {} dimensions", ndim, node.dims->size()), {},
+             ErrorCode::WellFormedness, 10);
   } else if (ndim != kUnknownRank) {
     node.rank = ndim;
   }
@@ -274,8 +274,8 @@ StructInfo Parser::shape_type(std::string_view closing) {
   }
   expect(closing, "after the parts of a shape type");
   if (values && ndim != kUnknownRank && ndim != values->size())
-    diagnostics_.error(ErrorCode::WellFormedness, span_from(first),
-                       fmt::format("a shape type says ndim={} and lists {} values", ndim, values->size()), {}, 10);
+    report(span_from(first), fmt::format("a shape type says ndim={} and lists {} values", ndim, values->size()), {},
+           ErrorCode::WellFormedness, 10);
   if (values) return shape_info(std::move(*values));
   return ndim == kUnknownRank ? shape_info() : shape_info(ndim);
 }

@@ -57,8 +57,9 @@ void Parser::fail_at(const ir::Span& span, std::string message, std::string hint
   throw SyntaxError{};
 }
 
-void Parser::report(const ir::Span& span, std::string message, std::string hint, ErrorCode code) {
-  if (!gave_up_) diagnostics_.error(code, span, std::move(message), std::move(hint));
+void Parser::report(const ir::Span& span, std::string message, std::string hint, ErrorCode code, int rule) {
+  if (gave_up_ || (syntax_only_ && code != ErrorCode::ParseError)) return;
+  diagnostics_.error(code, span, std::move(message), std::move(hint), rule);
 }
 
 void Parser::skip_brackets() {
@@ -91,6 +92,18 @@ void Parser::skip_statement(bool line_ends) {
 bool Parser::at_definition() const {
   return peek().starts_line && (at_word("def") || at_word("prim_func") || at_word("private") ||
                                 (at_word("impure") && peek(1).is_word("def")));
+}
+
+bool Parser::skip_to_body() {
+  for (; peek().kind != TokenKind::End && !at("}") && !at(";") && !at_definition(); take()) {
+    if (at_word("attrs") && peek(1).is("{")) {
+      while (!at("}") && peek().kind != TokenKind::End) take();
+    } else if (at("{")) {
+      take();
+      return true;
+    }
+  }
+  return false;
 }
 
 void Parser::skip_definition() {

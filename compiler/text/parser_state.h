@@ -43,13 +43,15 @@ class Parser {
   [[noreturn]] void fail_here(std::string message, std::string hint = {});
   [[noreturn]] void fail_at(const ir::Span& span, std::string message, std::string hint = {},
                             ErrorCode code = ErrorCode::ParseError);
-  void report(const ir::Span& span, std::string message, std::string hint = {}, ErrorCode code = ErrorCode::ParseError);
+  void report(const ir::Span& span, std::string message, std::string hint = {}, ErrorCode code = ErrorCode::ParseError,
+              int rule = 0);
   // Stands for what was not understood: a variable without a name that nobody binds.
   static Expr missing(const ir::Span& span) { return std::make_shared<ir::Var>("", nullptr, false, span); }
   void skip_brackets();  // from `(` to behind its `)`
   void skip_statement(bool line_ends = false);
   bool at_definition() const;
   void skip_definition();
+  bool skip_to_body();  // behind the next `{` of the statement or definition at hand, if it has one
 
   // Counts how deeply the parser is nested.
   class Nesting {
@@ -80,6 +82,7 @@ class Parser {
     ir::Attrs attrs;
   };
   Signature signature();
+  Signature understood_signature();
   void type_params(Signature& into, std::string_view closing);
   Expr function(bool pure, size_t first);  // from behind `fn` or `def @name` to the closing brace
 
@@ -163,8 +166,9 @@ class Parser {
   std::vector<Token> tokens_;
   size_t at_ = 0;
   uint32_t nesting_ = 0;
-  bool gave_up_ = false;    // nested too deeply: no further errors
-  bool line_ends_ = false;  // a line break ends the expression: inside a graph binding, outside of brackets
+  bool gave_up_ = false;      // nested too deeply: no further errors
+  bool syntax_only_ = false;  // nothing but ParseErrors is reported
+  bool line_ends_ = false;    // a line break ends the expression: inside a graph binding, outside of brackets
   std::unordered_map<size_t, bool> outputs_;  // of the dataflow block at hand: defining token -> leaves the block
   Scopes<ir::VarRef> vars_;
   std::unordered_set<const ir::Var*> beside_operators_;  // %add leaves add(...) to the operator; a local add hides it

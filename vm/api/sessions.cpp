@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "runtime/checks/faults.h"
 #include "runtime/object/objects.h"
 #include "vm/api/border.h"
 #include "vm/api/entries.h"
@@ -43,11 +44,7 @@ uint32_t find_function(const ingot_session& session, const char* name) {
   const std::string_view wanted = &required(name, "function");
   const auto index = executable.find(wanted);
   if (index) return *index;
-  std::string names;
-  for (const Function& f : executable.program().functions)
-    if (f.exported) names += (names.empty() ? "@" : ", @") + f.name;
-  fail(ErrorCode::InvalidArgument, "there is no function @{}; the executable exports {}", wanted,
-       names.empty() ? "none" : names);
+  fail_function(wanted, exported_names(executable.program()));
 }
 
 ingot_session::Inputs& inputs_of(ingot_session& session, uint32_t function) {

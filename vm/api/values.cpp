@@ -1,8 +1,8 @@
+#include "runtime/checks/describe.h"
 #include "runtime/object/objects.h"
 #include "runtime/tensor/value_text.h"
 #include "vm/api/border.h"
 #include "vm/api/entries.h"
-#include "vm/loader/compiled_check.h"
 
 namespace ingot::vm::api {
 namespace {

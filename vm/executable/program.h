@@ -34,7 +34,7 @@ struct Storage {
 
 // A StructInfo to be checked at run time. The instruction lists one register for each variable of `info`, in order of
 // first occurrence; binds[i] says that the check binds the i-th of them (it then stands alone in some dimension)
-// instead of comparing with it.
+// instead of comparing with it. A variable that belongs to a function type, which has no number, is bound to 0.
 struct Check {
   StructInfo info;
   std::vector<bool> binds;
@@ -97,6 +97,11 @@ struct Function {
   std::string source;  // the file that spans speak of
 };
 
+// What errors call the function: nothing where it has no name outside of the program.
+inline std::string_view exported_name(const Function& function) {
+  return function.exported ? std::string_view(function.name) : std::string_view();
+}
+
 // A PackedFunc that the program may call, and the arguments that it writes.
 struct Import {
   std::string name;
@@ -112,5 +117,12 @@ struct Program {
   std::vector<std::pair<std::string, std::string>> metadata;  // producer, source hash, options; sorted by key
   std::vector<std::shared_ptr<const void>> owners;            // memory that constants point into
 };
+
+inline std::vector<std::string> exported_names(const Program& program) {
+  std::vector<std::string> names;
+  for (const Function& function : program.functions)
+    if (function.exported) names.push_back(function.name);
+  return names;
+}
 
 }  // namespace ingot::vm

@@ -1,5 +1,8 @@
 #include <new>
 
+#include "runtime/checks/describe.h"
+#include "runtime/checks/faults.h"
+#include "runtime/registry/host_functions.h"
 #include "vm/interpreter/escape.h"
 #include "vm/interpreter/instructions.h"
 
@@ -46,9 +49,7 @@ Slot invoke(Machine& m, const PackedFuncObject& callee, Slot* args, size_t count
 
 Slot* argument_area(const Machine& m) { return m.frame->registers + m.frame->function->registers; }
 
-void lend(Slot& to, const Slot& from) {
-  copy_slot(to, from, 0, kBorrowedHead);
-}
+void lend(Slot& to, const Slot& from) { copy_slot(to, from, 0, kBorrowedHead); }
 
 bool lies_in_arena(const Slot& slot) {
   return slot.kind == Kind::Tensor && static_cast<const TensorObject*>(slot.object)->in_arena;
@@ -63,21 +64,6 @@ std::vector<Value> copy_out_of_arena(Machine& m, Slot* args, size_t count) {
     lend(args[i], copies.back().slot());
   }
   return copies;
-}
-
-void check_writable(const Machine& m, uint32_t import, const Slot* registers, std::span<const Register> args) {
-  const Import& declared = m.executable->program().imports[import];
-  for (const uint32_t i : declared.writes) {
-    if (i >= args.size()) continue;
-    const Slot& arg = registers[args[i]];
-    bool writable = arg.kind == Kind::Tensor;
-    if (writable)
-      for (const auto* t = static_cast<const TensorObject*>(arg.object); t != nullptr; t = t->base.get())
-        writable &= !t->read_only && t->counting != Counting::Uncounted;
-    if (!writable)
-      fail(ErrorCode::InvalidArgument, "{} writes argument {}, which nobody may write; pass it a copy", declared.name,
-           i);
-  }
 }
 
 }  // namespace
@@ -99,9 +85,7 @@ const LinkedFunction* enter_closure(Machine& m, const Slot& closure_slot, Slot* 
   if (closure.home != nullptr && static_cast<Session*>(closure.home.get())->executable() != m.executable)
     fail(ErrorCode::InvalidArgument, "the closure belongs to another executable");
   const LinkedFunction& callee = m.program->functions[closure.function];
-  if (count != callee.params)
-    fail(ErrorCode::ArityMismatch, "@{} takes {} arguments, the call has {}", callee.source->name, callee.params,
-         count);
+  if (count != callee.params) fail_arity(exported_name(*callee.source), callee.params, count);
   const LinkedFunction& caller = *m.frame->function;
   if (tail && !callee.facts->result.within(caller.facts->result))
     fail(ErrorCode::CastFailed, "@{} gives {}, @{} promises {}", callee.source->name, to_text(callee.facts->result),
@@ -122,20 +106,22 @@ Slot call_import(Machine& m, uint32_t import, const Slot* registers, std::span<c
   const ResolvedImport& resolved = m.imports[import];
   if (!resolved.function) throw Error(ErrorCode::NotAllowed, resolved.refusal);
   if (m.polling) poll(m);
-  if (resolved.writes) check_writable(m, import, registers, args);
   Slot* const area = argument_area(m);
   bool in_arena = false;
   for (size_t i = 0; i < args.size(); ++i) {
     lend(area[i], registers[args[i]]);
     in_arena |= lies_in_arena(area[i]);
   }
+  if (resolved.writes) [[unlikely]] {
+    const Import& declared = m.executable->program().imports[import];
+    require_writable(declared.name, declared.writes, {area, args.size()});
+  }
   const std::vector<Value> copies = in_arena ? copy_out_of_arena(m, area, args.size()) : std::vector<Value>{};
   return invoke(m, *resolved.function, area, args.size());
 }
 
 Slot call_packed_value(Machine& m, const Slot& callee, const Slot* args, uint32_t count, bool tail) {
-  if (callee.kind != Kind::PackedFunc)
-    fail(ErrorCode::TypeError, "{} was called; only closures and PackedFuncs can be", describe_value(callee));
+  if (callee.kind != Kind::PackedFunc) fail_call_of(callee);
   if (m.polling) poll(m);
   const auto& function = *static_cast<const PackedFuncObject*>(callee.object);
   Slot* const area = argument_area(m);

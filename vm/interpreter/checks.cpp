@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "vm/interpreter/instructions.h"
 #include "vm/interpreter/small_array.h"
 
@@ -38,9 +36,9 @@ void check_params(Machine&, const Frame& frame, uint32_t index, Slot* registers,
   Numbers numbers(vars.size());
   load_vars(check, registers, vars, numbers);
   if (!check.matches_fields(registers, numbers)) {
-    Error error = check.explain_fields(registers, numbers, function.source->param_names, "the signature");
-    error.add_context("@" + function.source->name);
-    throw error;
+    load_vars(check, registers, vars, numbers);
+    const Function& source = *function.source;
+    check.refuse_fields(registers, numbers, source.param_names, source.params, exported_name(source));
   }
   if (!function.bounds.empty()) check_bounds(function, index, numbers);
   store_vars(check, registers, vars, numbers);
@@ -52,9 +50,8 @@ void check_value(const LinkedFunction& function, const Slot& value, uint32_t ind
   Numbers numbers(vars.size());
   load_vars(check, registers, vars, numbers);
   if (!check.matches(value, numbers)) {
-    const Error error = check.explain(value, numbers, "the value", "the annotation");
-    throw Error(ErrorCode::CastFailed,
-                fmt::format("{} ({})", error.what(), to_text(function.source->checks[index].info)));
+    load_vars(check, registers, vars, numbers);
+    check.refuse(value, numbers);
   }
   store_vars(check, registers, vars, numbers);
 }

@@ -74,11 +74,6 @@ void fail_budget(Machine& m) {
   fail(ErrorCode::ResourceExhausted, "the instruction budget of {} is used up", m.controls.budget_given);
 }
 
-void fail_division(const Frame& frame) {
-  const OpcodeInfo& info = opcode_info(static_cast<Opcode>(*frame.pc));
-  fail(ErrorCode::DivisionByZero, "{}: the divisor is 0", info.mnemonic);
-}
-
 void fail_explicitly(Machine& m, int32_t code, uint32_t constant) {
   const Slot& text = m.program->constants.slots()[constant];
   const bool known = code >= 0 && code <= static_cast<int32_t>(ErrorCode::Internal);

@@ -1,124 +1,17 @@
 #include "vm/interpreter/imports.h"
 
-#include <algorithm>
-#include <cstring>
-#include <string_view>
-
-#include "runtime/tensor/value_text.h"
+#include "runtime/registry/host_functions.h"
 
 namespace ingot::vm {
-namespace {
-
-using Sink = std::function<void(std::string_view)>;
-
-std::string text_of(const Slot& slot) {
-  if (slot.kind == Kind::String) return std::string(static_cast<const StringObject*>(slot.object)->text());
-  return value_text(Value::copy_of(slot));
-}
-
-void expect_text(const PackedArgs& args, size_t index, std::string_view function) {
-  if (args.size() <= index) fail(ErrorCode::ArityMismatch, "{} takes a text, the call has no arguments", function);
-  if (args[index].kind != Kind::String) fail(ErrorCode::TypeError, "{}: argument {} is no text", function, index);
-}
-
-// ingot.log(text, v) logs the text and gives v, or nothing where there is none.
-Value log_value(const Sink& sink, const PackedArgs& args) {
-  expect_text(args, 0, "ingot.log");
-  if (args.size() > 2)
-    fail(ErrorCode::ArityMismatch, "ingot.log takes a text and a value, the call has {}", args.size());
-  if (sink) sink(text_of(args[0]));
-  return args.size() == 2 ? Value::copy_of(args[1]) : Value(make_tuple(args.pool(), {}));
-}
-
-Value print_values(const Sink& sink, const PackedArgs& args) {
-  std::string line;
-  for (size_t i = 0; i < args.size(); ++i) line += (i == 0 ? "" : " ") + text_of(args[i]);
-  if (sink) sink(line);
-  return Value(make_tuple(args.pool(), {}));
-}
-
-Value fail_with(const PackedArgs& args) {
-  expect_text(args, 0, "ingot.fail");
-  throw Error(ErrorCode::ForeignError, text_of(args[0]));
-}
-
-// ingot.assert(condition, words...)
-Value assert_condition(const PackedArgs& args) {
-  if (args.size() == 0 || (args[0].kind != Kind::Scalar && args[0].kind != Kind::Prim) || args[0].dtype != DType::Bool)
-    fail(ErrorCode::TypeError, "ingot.assert takes a condition, a bool");
-  if (args[0].as<uint8_t>() != 0) return Value(make_tuple(args.pool(), {}));
-  std::string text = "the assertion does not hold";
-  for (size_t i = 1; i < args.size(); ++i) text += (i == 1 ? ": " : " ") + text_of(args[i]);
-  throw Error(ErrorCode::ForeignError, std::move(text));
-}
-
-Value identity(const PackedArgs& args) {
-  if (args.size() != 1) fail(ErrorCode::ArityMismatch, "ingot.identity takes 1 argument, the call has {}", args.size());
-  return Value::copy_of(args[0]);
-}
-
-// ingot.write(to, from): `to`, which the import writes, gets the elements of `from`.
-Value write_elements(const PackedArgs& args) {
-  if (args.size() != 2) fail(ErrorCode::ArityMismatch, "ingot.write takes 2 tensors, the call has {}", args.size());
-  for (size_t i = 0; i < 2; ++i)
-    if (args[i].kind != Kind::Tensor) fail(ErrorCode::TypeError, "ingot.write: argument {} is no tensor", i);
-  const auto& to = *static_cast<TensorObject*>(args[0].object);
-  const auto& from = *static_cast<const TensorObject*>(args[1].object);
-  if (to.dtype != from.dtype || to.dtype == DType::String)
-    fail(ErrorCode::TypeError, "ingot.write: {} elements are to become {}", dtype_name(from.dtype),
-         dtype_name(to.dtype));
-  if (!std::ranges::equal(to.dims(), from.dims()))
-    fail(ErrorCode::ShapeMismatch, "ingot.write: ({}) elements are to become ({})", fmt::join(from.dims(), ", "),
-         fmt::join(to.dims(), ", "));
-  if (to.bytes != 0) std::memmove(to.data, from.data, to.bytes);
-  return Value(make_tuple(args.pool(), {}));
-}
-
-// Functions of the system; they are always allowed.
-Ref<PackedFuncObject> find_own(const SessionOptions& options, std::string_view name) {
-  const auto make = [&](PackedFunction function) { return make_packed_func(std::string(name), std::move(function)); };
-  if (name == "ingot.log") return make([sink = options.log](const PackedArgs& args) { return log_value(sink, args); });
-  if (name == "ingot.print")
-    return make([sink = options.print](const PackedArgs& args) { return print_values(sink, args); });
-  if (name == "ingot.fail") return make(fail_with);
-  if (name == "ingot.assert") return make(assert_condition);
-  if (name == "ingot.identity") return make(identity);
-  if (name == "ingot.write") return make(write_elements);
-  return {};
-}
-
-ResolvedImport resolve(const SessionOptions& options, const Import& import) {
-  ResolvedImport resolved;
-  resolved.writes = !import.writes.empty();
-  if (import.name.starts_with("ingot.")) {
-    resolved.function = find_own(options, import.name);
-    if (import.name == "ingot.write" && import.writes != std::vector<uint32_t>{0}) {
-      resolved.function = {};
-      resolved.refusal = "ingot.write: the program must say that it writes its first argument: writes=(0,)";
-      return resolved;
-    }
-    if (!resolved.function)
-      resolved.refusal = fmt::format(
-          "{}: there is no such function; ingot.log, print, assert, fail, identity and write are", import.name);
-    return resolved;
-  }
-  if (options.allow && !options.allow->contains(import.name)) {
-    resolved.refusal =
-        fmt::format("{}: the host does not allow this PackedFunc (--allow {})", import.name, import.name);
-    return resolved;
-  }
-  resolved.function = options.registry.find(import.name);
-  if (!resolved.function)
-    resolved.refusal =
-        fmt::format("{}: the host has no PackedFunc of this name (--plugin registers some)", import.name);
-  return resolved;
-}
-
-}  // namespace
 
 void resolve_imports(Machine& m) {
+  const SessionOptions& options = m.options;
+  const HostFunctions host{&options.registry, options.allow ? &*options.allow : nullptr, options.log, options.print};
   m.imports.clear();
-  for (const Import& import : m.executable->program().imports) m.imports.push_back(resolve(m.options, import));
+  for (const Import& import : m.executable->program().imports) {
+    ResolvedFunction found = host.resolve(import.name, import.writes);
+    m.imports.push_back({std::move(found.function), !import.writes.empty(), std::move(found.refusal)});
+  }
 }
 
 }  // namespace ingot::vm

@@ -27,7 +27,6 @@ void poll(Machine& m);
 // Comes before each instruction of a run with a profile.
 void note_instruction(Machine& m, const Frame& frame, const CodeUnit* pc);
 [[noreturn]] void fail_budget(Machine& m);
-[[noreturn]] void fail_division(const Frame& frame);
 [[noreturn]] void fail_explicitly(Machine& m, int32_t code, uint32_t constant);
 
 // objects.cpp
@@ -38,7 +37,6 @@ Slot make_tuple_of(Machine& m, const Slot* registers, std::span<const Register> 
 Slot append_to(Machine& m, const Slot& sequence, const Slot& value);
 Slot make_closure_of(Machine& m, uint32_t function, const Slot* registers, std::span<const Register> captures);
 Slot make_shape_of(Machine& m, const Slot* registers, std::span<const Register> dims);
-[[noreturn]] void fail_field(const Slot& tuple, int32_t index);
 [[noreturn]] void fail_scalar_field(const Slot& tuple, int32_t index, DType dtype);
 int64_t get_dim(const Slot& value, int32_t index);
 int64_t eval_dim(const CompiledExpr& expr, const Slot* registers, std::span<const Register> vars);

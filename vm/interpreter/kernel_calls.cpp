@@ -1,7 +1,6 @@
 #include <algorithm>
 
-#include <fmt/format.h>
-
+#include "runtime/checks/faults.h"
 #include "runtime/tensor/tensor.h"
 #include "vm/interpreter/controls.h"
 #include "vm/interpreter/instructions.h"
@@ -22,23 +21,13 @@ const KernelCall& call_at(const Machine& m, const LinkedFunction& function, uint
   return m.executable->program().kernels[function.facts->kernels[site].kernel];
 }
 
-std::string kernel_name(const KernelCall& call) {
-  return call.prim_func != nullptr ? call.prim_func->name : std::string(contract_name(call.contract));
-}
-
-// What the kernel says is static text; the operands' shapes tell the rest.
-[[noreturn]] void fail_kernel(Machine& m, uint32_t site, const tir::RunStatus& status, const Slot* registers,
-                              std::span<const Register> operands) {
+[[noreturn]] void fail_kernel(Machine& m, uint32_t site, const tir::RunStatus& status) {
   const KernelCall& call = call_at(m, *m.frame->function, site);
   if (m.stopped) {
     m.stopped = false;
     poll_clock(m);
   }
-  std::string shapes;
-  for (const Register operand : operands.first(call.inputs))
-    shapes += fmt::format("{}{}", shapes.empty() ? "" : ", ", describe_value(registers[operand]));
-  fail(status.code, "{}: {} (operands: {})", kernel_name(call),
-       status.message != nullptr ? status.message : "the kernel failed", shapes);
+  ingot::fail_kernel(status.code, contract_name(call.contract), status.message);
 }
 
 tir::RunStatus run_timed(Machine& m, const Kernel& kernel, const KernelArgs& args) {
@@ -64,7 +53,7 @@ void run_kernel(Machine& m, uint32_t site, const Kernel& kernel, size_t inputs, 
   KernelArgs args{{addresses.data(), inputs}, {addresses.data() + inputs, operands.size() - inputs}, scratch, {}};
   const tir::RunStatus status = m.controlled ? run_controlled(m, kernel, args) : kernel.run(args);
   if (status.failed) [[unlikely]]
-    fail_kernel(m, site, status, registers, operands);
+    fail_kernel(m, site, status);
 }
 
 // dtype, rank and dimensions of each operand, and the values of dimensions themselves, in the order of a key.

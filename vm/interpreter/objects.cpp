@@ -1,6 +1,8 @@
 #include "runtime/object/objects.h"
 
 #include "runtime/base/convert.h"
+#include "runtime/checks/describe.h"
+#include "runtime/checks/faults.h"
 #include "runtime/tensor/tensor.h"
 #include "vm/interpreter/instructions.h"
 #include "vm/interpreter/small_array.h"
@@ -31,9 +33,7 @@ void own(Machine& m, Slot& dst, const Slot& src) {
 Slot load_import(Machine& m, uint32_t import) {
   const ResolvedImport& resolved = m.imports[import];
   if (!resolved.function) throw Error(ErrorCode::NotAllowed, resolved.refusal);
-  if (resolved.writes)
-    fail(ErrorCode::Unsupported, "{} writes its arguments and can only be called by its name",
-         m.executable->program().imports[import].name);
+  if (resolved.writes) fail_writing_value(m.executable->program().imports[import].name);
   auto function = resolved.function;
   return Slot::of(function.detach());
 }
@@ -84,14 +84,8 @@ Slot make_closure_of(Machine& m, uint32_t function, const Slot* registers, std::
 
 Slot make_shape_of(Machine& m, const Slot* registers, std::span<const Register> dims) {
   Numbers numbers(registers, dims);
-  for (size_t i = 0; i < numbers.size(); ++i)
-    if (numbers[i] < 0) fail(ErrorCode::ShapeMismatch, "dimension {} of shape {} is negative", i, shape_text(numbers));
+  require_dims(numbers);
   return Slot::of(make_shape(&m.pool, numbers).detach());
-}
-
-void fail_field(const Slot& tuple, int32_t index) {
-  fail(ErrorCode::IndexOutOfRange, "field {} was asked of a tuple of {}", index,
-       static_cast<const TupleObject*>(tuple.object)->size);
 }
 
 void fail_scalar_field(const Slot& tuple, int32_t index, DType dtype) {

@@ -2,6 +2,7 @@
 
 #include "runtime/base/arithmetic.h"
 #include "runtime/base/convert.h"
+#include "runtime/checks/faults.h"
 #include "vm/interpreter/instructions.h"
 #include "vm/isa/decode.h"
 

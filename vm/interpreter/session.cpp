@@ -2,8 +2,7 @@
 
 #include <optional>
 
-#include <fmt/format.h>
-
+#include "runtime/checks/faults.h"
 #include "runtime/object/trim_system.h"
 #include "runtime/parallel/thread_team.h"
 #include "runtime/tensor/tensor.h"
@@ -69,9 +68,7 @@ class Activate {
 
 Value run_function(Machine& m, const LinkedFunction& function, std::span<const Value> args,
                    const ClosureObject* closure, const RunOptions& options) {
-  if (args.size() != function.params)
-    fail(ErrorCode::ArityMismatch, "@{} takes {} arguments, the call has {}", function.source->name, function.params,
-         args.size());
+  if (args.size() != function.params) fail_arity(exported_name(*function.source), function.params, args.size());
   const Activate active(m, options);
   std::optional<ThreadLimit> threads;
   if (m.depth == 1 && !m.executable->program().kernels.empty()) threads.emplace(m.executable->options().threads);
@@ -146,13 +143,7 @@ Session::~Session() = default;
 
 Value Session::run(std::string_view function, std::span<const Value> args, const RunOptions& options) {
   const auto index = machine_->executable->find(function);
-  if (!index) {
-    std::string names;
-    for (const Function& f : machine_->executable->program().functions)
-      if (f.exported) names += fmt::format("{}@{}", names.empty() ? "" : ", ", f.name);
-    fail(ErrorCode::InvalidArgument, "there is no function @{}; the executable exports {}", function,
-         names.empty() ? "none" : names);
-  }
+  if (!index) fail_function(function, exported_names(machine_->executable->program()));
   return run(*index, args, options);
 }
 
@@ -172,8 +163,7 @@ Value Session::call(const Value& callee, std::span<const Value> args, const RunO
     const Value result = function.function(PackedArgs(slots, &m.pool, escape_for_packed, &m));
     return escape(m, result.slot());
   }
-  if (callee.kind() != Kind::Closure)
-    fail(ErrorCode::TypeError, "{} was called; only closures and PackedFuncs can be", describe_value(callee.slot()));
+  if (callee.kind() != Kind::Closure) fail_call_of(callee.slot());
   const auto* closure = callee.get<ClosureObject>();
   if (closure->home != nullptr && static_cast<Session*>(closure->home.get())->executable() != m.executable)
     fail(ErrorCode::InvalidArgument, "the closure belongs to another executable");

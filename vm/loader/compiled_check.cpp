@@ -1,7 +1,6 @@
 #include "vm/loader/compiled_check.h"
 
-#include <fmt/format.h>
-
+#include "runtime/base/error.h"
 #include "runtime/object/objects.h"
 #include "runtime/tensor/tensor.h"
 #include "vm/verifier/value_class.h"
@@ -13,8 +12,6 @@ const TensorObject& tensor_of(const Slot& value) { return *static_cast<const Ten
 const TupleObject& tuple_of(const Slot& value) { return *static_cast<const TupleObject*>(value.object); }
 const ShapeObject& shape_of(const Slot& value) { return *static_cast<const ShapeObject*>(value.object); }
 
-bool is_tensor(const Slot& value) { return value.kind == Kind::Tensor || value.kind == Kind::Scalar; }
-DType dtype_of(const Slot& value) { return value.kind == Kind::Tensor ? tensor_of(value).dtype : value.dtype; }
 // Of a prim that is int64 or bool.
 int64_t integer_of(const Slot& value) {
   return value.dtype == DType::Bool ? int64_t{value.as<uint8_t>() != 0} : value.as<int64_t>();
@@ -33,6 +30,8 @@ CompiledCheck::CompiledCheck(const Check& check) : binds_(check.binds) {
   std::vector<bool> bound(vars_.size());
   for (size_t i = 0; i < vars_.size(); ++i) bound[i] = !binds_[i];
   const VarSlots slots(vars_);
+  of_functions_ = binds_;
+  for_each_value_var(check.info, [&](const SymVar& var) { of_functions_[slots.of(var)] = false; });
   compile(check.info, bound, slots);
   if (check.info->kind == InfoKind::Tuple) {
     find_heads(check.info->fields);
@@ -40,7 +39,7 @@ CompiledCheck::CompiledCheck(const Check& check) : binds_(check.binds) {
     head_ = head_of(check.info);
   }
   for (size_t i = 0; i < vars_.size(); ++i)
-    if (!bound[i])
+    if (!bound[i] && !of_functions_[i])
       fail(ErrorCode::CorruptFile, "check {}: {} is to be bound, but stands alone nowhere", to_text(check.info),
            vars_[i]->name);
 }
@@ -103,6 +102,9 @@ void CompiledCheck::compile(const StructInfo& whole, std::vector<bool>& bound, c
       nodes_.resize(nodes_.size() + node.count);
       for (uint32_t i = node.count; i-- > 0;) open.emplace_back(node.first + i, info->fields[i]);
     }
+    if (info->kind == InfoKind::Func)
+      for_each_var(info, [&](const SymVar& var) { node.mentions_values |= !of_functions_[slots.of(var)]; });
+    late_ |= node.mentions_values;
     nodes_[at] = std::move(node);
   }
 }
@@ -136,22 +138,31 @@ bool CompiledCheck::late_dims(const Node& node, std::span<const int64_t> dims, s
   return true;
 }
 
-bool CompiledCheck::matches_func(const Node& node, const Slot& value) const {
+bool CompiledCheck::matches_func(const Node& node, const Slot& value, std::span<const int64_t> vars) const {
   if (value.kind == Kind::PackedFunc) return !node.info->has_params;
   if (value.kind != Kind::Closure || !node.info->has_params) return false;
-  if (!signature_of_) return true;
+  // The numbers of its variables may be bound behind it.
+  if (closures_ == nullptr || node.mentions_values) return true;
   const uint32_t function = static_cast<const ClosureObject*>(value.object)->function;
+  if (closures_->depends_on_captures(function)) return is_acceptable_func(node, value, vars);
   std::atomic<uint64_t>& last = last_functions_[static_cast<size_t>(&node - nodes_.data())];
   const uint64_t known = last.load(std::memory_order_relaxed);
   if (known / 2 == function) return known % 2 == 1;
-  const StructInfo signature = signature_of_(function);
-  const bool matches = signature == nullptr || is_compatible(signature, node.info) != Compatibility::Incompatible;
+  const bool matches = is_acceptable_func(node, value, vars);
   last.store(uint64_t{function} * 2 + (matches ? 1 : 0), std::memory_order_relaxed);
   return matches;
 }
 
-void CompiledCheck::set_signatures(SignatureOf signature_of) {
-  signature_of_ = std::move(signature_of);
+bool CompiledCheck::is_acceptable_func(const Node& node, const Slot& closure, std::span<const int64_t> vars) const {
+  SymValues values;
+  if (node.mentions_values)
+    for (size_t i = 0; i < vars_.size(); ++i)
+      if (!of_functions_[i]) values.emplace(vars_[i].get(), vars[i]);
+  return is_acceptable(closures_->of(closure), node.info, values);
+}
+
+void CompiledCheck::set_closure_infos(std::shared_ptr<const ClosureInfos> closures) {
+  closures_ = std::move(closures);
   last_functions_ = std::make_unique<std::atomic<uint64_t>[]>(nodes_.size());
   for (size_t i = 0; i < nodes_.size(); ++i) last_functions_[i].store(UINT64_MAX, std::memory_order_relaxed);
 }
@@ -193,7 +204,7 @@ bool CompiledCheck::early(const Node& node, const Slot& value, std::span<int64_t
       return true;
     }
     case InfoKind::Func:
-      return matches_func(node, value);
+      return matches_func(node, value, vars);
   }
   return false;
 }
@@ -205,6 +216,8 @@ bool CompiledCheck::late(const Node& node, const Slot& value, std::span<int64_t>
       if (!late(nodes_[node.first + i], fields[i], vars)) return false;
     return true;
   }
+  if (node.mentions_values)
+    return value.kind != Kind::Closure || closures_ == nullptr || is_acceptable_func(node, value, vars);
   if (!node.has_dims) return true;
   if (node.kind == InfoKind::Prim) {
     const int64_t number = integer_of(value);
@@ -223,159 +236,32 @@ bool CompiledCheck::matches_fields(const Slot* fields, std::span<int64_t> vars) 
   return true;
 }
 
-std::string describe_value(const Slot& value) {
-  switch (value.kind) {
-    case Kind::None:
-      return "none";
-    case Kind::Scalar:
-      return fmt::format("a tensor () of {}", dtype_name(value.dtype));
-    case Kind::Prim:
-      return fmt::format("a prim of {}", dtype_name(value.dtype));
-    case Kind::DType:
-      return "a dtype";
-    case Kind::Tensor:
-      return fmt::format("a tensor {} of {}", shape_text(tensor_of(value).dims()), dtype_name(tensor_of(value).dtype));
-    case Kind::Tuple:
-      return fmt::format("a tuple of {}", tuple_of(value).size);
-    case Kind::Shape:
-      return fmt::format("the shape {}", shape_text(shape_of(value).dims()));
-    case Kind::Closure:
-      return "a closure";
-    case Kind::PackedFunc:
-      return "a PackedFunc";
-    case Kind::String:
-      return "a string";
-    case Kind::Object:
-      return "an opaque object";
-  }
-  return "nothing";
+SymValues CompiledCheck::read_values(std::span<const int64_t> vars) const {
+  SymValues values;
+  for (size_t i = 0; i < vars_.size(); ++i)
+    if (!binds_[i]) values.emplace(vars_[i].get(), vars[i]);
+  return values;
 }
 
-void CompiledCheck::bind_known(const Node& node, const Slot& value, Explaining& state) const {
-  if (node.kind == InfoKind::Tuple && value.kind == Kind::Tuple) {
-    const auto fields = tuple_of(value).fields();
-    for (size_t i = 0; i < std::min<size_t>(fields.size(), node.count); ++i)
-      bind_known(nodes_[node.first + i], fields[i], state);
-    return;
-  }
-  if (!node.has_dims) return;
-  const auto bind = [&](std::span<const int64_t> numbers) {
-    if (numbers.size() != node.count) return;
-    for (size_t i = 0; i < numbers.size(); ++i) {
-      const Dim& dim = dims_[node.first + i];
-      if (dim.form != Dim::Form::Bind && dim.form != Dim::Form::Var) continue;
-      const auto var = static_cast<size_t>(dim.number);
-      if (!state.known[var]) state.vars[var] = numbers[i];
-      state.known[var] = true;
-    }
-  };
-  if (node.kind == InfoKind::Prim && value.kind == Kind::Prim && value.dtype == DType::Int64) {
-    const int64_t number = integer_of(value);
-    bind({&number, 1});
-  }
-  if ((node.kind == InfoKind::Tensor && is_tensor(value)) ||
-      (node.kind == InfoKind::Shape && value.kind == Kind::Shape))
-    bind(dims_of(value));
+InfoOfClosure CompiledCheck::info_of_closure() const {
+  return [this](const Slot& closure) { return closures_ == nullptr ? object_info() : closures_->of(closure); };
 }
 
-std::optional<Error> CompiledCheck::explain_dims(const Node& node, std::span<const int64_t> dims,
-                                                 const std::string& name, const Explaining& state) const {
-  const auto& [vars, says, known] = state;
-  const VarSlots slots(vars_);
-  for (size_t i = 0; i < dims.size(); ++i) {
-    const Dim& dim = dims_[node.first + i];
-    const auto number = static_cast<size_t>(dim.number);
-    const std::string place =
-        node.kind == InfoKind::Prim ? std::to_string(dims[i]) : fmt::format("dimension {} = {}", i, dims[i]);
-    const std::string_view verb = node.kind == InfoKind::Prim ? "is" : "has";
-    if (dim.form == Dim::Form::Const) {
-      if (dim.number != dims[i])
-        return Error(ErrorCode::ShapeMismatch,
-                     fmt::format("{} {} {}, {} says {}", name, verb, place, says, dim.number));
-    } else if (dim.form != Dim::Form::Expr) {
-      if (vars[number] != dims[i])
-        return Error(ErrorCode::ShapeMismatch, fmt::format("{} {} {}, {} says {}, which is {}", name, verb, place, says,
-                                                           vars_[number]->name, vars[number]));
-    } else {
-      const CompiledExpr& expr = exprs_[number];
-      bool evaluates = true;
-      for_each_var(expr.source(), [&](const SymVar& var) { evaluates &= known[slots.of(var)]; });
-      if (!evaluates) continue;
-      const int64_t expected = expr.evaluate(vars);
-      if (expected != dims[i])
-        return Error(ErrorCode::ShapeMismatch,
-                     fmt::format("{} {} {}, {} says {} = {} ({})", name, verb, place, says, to_text(expr.source()),
-                                 expected, bindings_text(expr, slots, vars)));
-    }
-  }
-  return std::nullopt;
+void CompiledCheck::refuse(const Slot& value, std::span<const int64_t> vars) const {
+  SymValues values = read_values(vars);
+  bind_dims(value, nodes_[0].info, values);
+  require_match(value, nodes_[0].info, values, info_of_closure());
+  fail(ErrorCode::Internal, "a check failed that holds");
 }
 
-std::optional<Error> CompiledCheck::explain_node(const Node& node, const Slot& value, const std::string& name,
-                                                 const Explaining& state) const {
-  const std::string_view says = state.says;
-  const auto wrong_kind = [&] {
-    return Error(ErrorCode::TypeError,
-                 fmt::format("{} is {}, {} says {}", name, describe_value(value), says, to_text(node.info)));
-  };
-  switch (node.kind) {
-    case InfoKind::Object:
-      return std::nullopt;
-    case InfoKind::Tensor:
-    case InfoKind::Shape: {
-      if (node.kind == InfoKind::Tensor ? !is_tensor(value) : value.kind != Kind::Shape) return wrong_kind();
-      if (node.kind == InfoKind::Tensor && node.dtype != DType::None && dtype_of(value) != node.dtype)
-        return Error(ErrorCode::TypeError, fmt::format("{} has dtype {}, {} says {}", name, dtype_name(dtype_of(value)),
-                                                       says, dtype_name(node.dtype)));
-      const auto dims = dims_of(value);
-      if (node.rank >= 0 && dims.size() != static_cast<size_t>(node.rank))
-        return Error(ErrorCode::ShapeMismatch, fmt::format("{} has rank {} (shape {}), {} says {}", name, dims.size(),
-                                                           shape_text(dims), says, node.rank));
-      return node.has_dims ? explain_dims(node, dims, name, state) : std::nullopt;
-    }
-    case InfoKind::Prim: {
-      if (value.kind != Kind::Prim || (node.dtype != DType::None && value.dtype != node.dtype)) return wrong_kind();
-      if (!node.has_dims) return std::nullopt;
-      if (value.dtype != DType::Int64 && value.dtype != DType::Bool) return wrong_kind();
-      const int64_t number = integer_of(value);
-      return explain_dims(node, {&number, 1}, name, state);
-    }
-    case InfoKind::Tuple: {
-      if (value.kind != Kind::Tuple || tuple_of(value).size != node.count) return wrong_kind();
-      for (uint32_t i = 0; i < node.count; ++i)
-        if (auto error =
-                explain_node(nodes_[node.first + i], tuple_of(value).fields()[i], fmt::format("{}.{}", name, i), state))
-          return error;
-      return std::nullopt;
-    }
-    case InfoKind::Func:
-      if (!matches_func(node, value)) return wrong_kind();
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
-
-Error CompiledCheck::explain(const Slot& value, std::span<int64_t> vars, std::string_view name,
-                             std::string_view says) const {
-  Explaining state{vars, says, binds_};
-  state.known.flip();
-  bind_known(nodes_[0], value, state);
-  if (auto error = explain_node(nodes_[0], value, std::string(name), state)) return *error;
-  return {ErrorCode::Internal, "a check failed that holds"};
-}
-
-Error CompiledCheck::explain_fields(const Slot* fields, std::span<int64_t> vars, std::span<const std::string> names,
-                                    std::string_view says) const {
-  const Node& root = nodes_[0];
-  Explaining state{vars, says, binds_};
-  state.known.flip();
-  for (size_t i = names.size(); i < root.count; ++i) bind_known(nodes_[root.first + i], fields[i], state);
-  for (size_t i = 0; i < names.size(); ++i) bind_known(nodes_[root.first + i], fields[i], state);
-  for (uint32_t i = 0; i < root.count; ++i) {
-    const std::string name = i < names.size() ? "%" + names[i] : fmt::format("argument {}", i);
-    if (auto error = explain_node(nodes_[root.first + i], fields[i], name, state)) return *error;
-  }
-  return {ErrorCode::Internal, "a check failed that holds"};
+void CompiledCheck::refuse_fields(const Slot* fields, std::span<const int64_t> vars, std::span<const std::string> names,
+                                  size_t params, std::string_view exported_as) const {
+  const std::span<const StructInfo> infos = nodes_[0].info->fields;
+  SymValues values = read_values(vars);
+  for (size_t i = params; i < infos.size(); ++i) bind_dims(fields[i], infos[i], values);
+  for (size_t i = 0; i < infos.size(); ++i) bind_dims(fields[i], infos[i], values);
+  require_arguments({fields, infos.size()}, infos, names, exported_as, values, info_of_closure());
+  fail(ErrorCode::Internal, "a check failed that holds");
 }
 
 }  // namespace ingot::vm

@@ -1,17 +1,14 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "runtime/base/error.h"
-#include "runtime/object/value.h"
-#include "runtime/symbolic/struct_info.h"
+#include "runtime/checks/match.h"
 #include "vm/executable/program.h"
+#include "vm/loader/closure_infos.h"
 #include "vm/loader/compiled_expr.h"
 
 namespace ingot::vm {
@@ -19,9 +16,9 @@ namespace ingot::vm {
 // A Check made ready to be run against values many times: no look-ups, no memory. Immutable and thread safe.
 //
 // `matches` looks at kinds, dtypes, ranks and the dimensions that are numbers or stand alone first, in the order of the
-// StructInfo (the first place of a variable that the check binds gives it its value), then at composed dimensions.
-// What `explain` tells is what fails first in the language: variables are bound wherever they stand alone, then
-// everything is matched from left to right.
+// StructInfo (the first place of a variable that the check binds gives it its value), then at composed dimensions and
+// at function types that mention variables with values. What is wrong, in the order of the language, runtime/checks
+// tells.
 class CompiledCheck {
  public:
   // Throws CorruptFile where a variable is to be bound that stands alone nowhere, Unsupported for a shape variable.
@@ -49,16 +46,15 @@ class CompiledCheck {
     return by_heads_;
   }
 
-  // What is wrong, after `matches` said no. The subject is called `name` (one per field for matches_fields).
-  Error explain(const Slot& value, std::span<int64_t> vars, std::string_view name, std::string_view says) const;
-  // Fields without a name are what a closure has captured.
-  Error explain_fields(const Slot* fields, std::span<int64_t> vars, std::span<const std::string> names,
-                       std::string_view says) const;
+  // Throws what is wrong, after `matches` said no; `vars` holds what it read.
+  [[noreturn]] void refuse(const Slot& value, std::span<const int64_t> vars) const;
+  // The same for matches_fields, of a function with these parameters; fields behind them are what a closure has
+  // captured.
+  [[noreturn]] void refuse_fields(const Slot* fields, std::span<const int64_t> vars, std::span<const std::string> names,
+                                  size_t params, std::string_view exported_as) const;
 
-  // How closures are held against a function type: is the function with this number a subtype, as far as is known?
-  // Set by the loader, which knows the functions.
-  using SignatureOf = std::function<StructInfo(uint32_t function)>;
-  void set_signatures(SignatureOf signature_of);
+  // What closures are held against function types by; without it any closure will do. Set by the loader.
+  void set_closure_infos(std::shared_ptr<const ClosureInfos> closures);
 
  private:
   struct Dim {
@@ -74,6 +70,7 @@ class CompiledCheck {
     uint32_t first = 0;  // in dims_ or nodes_
     uint32_t count = 0;
     StructInfo info;
+    bool mentions_values = false;  // a function type, variables that have values
   };
 
   // What matches if it is a Scalar or Prim of this dtype. None with a dtype: nothing.
@@ -90,33 +87,24 @@ class CompiledCheck {
   bool late(const Node& node, const Slot& value, std::span<int64_t> vars) const;
   bool early_dims(const Node& node, std::span<const int64_t> dims, std::span<int64_t> vars) const;
   bool late_dims(const Node& node, std::span<const int64_t> dims, std::span<int64_t> vars) const;
-  bool matches_func(const Node& node, const Slot& value) const;
-  struct Explaining {
-    std::span<int64_t> vars;
-    std::string_view says;
-    std::vector<bool> known;  // variables that have a number: read by the check, captured by a closure, or bound
-  };
-  void bind_known(const Node& node, const Slot& value, Explaining& state) const;
-  std::optional<Error> explain_node(const Node& node, const Slot& value, const std::string& name,
-                                    const Explaining& state) const;
-  std::optional<Error> explain_dims(const Node& node, std::span<const int64_t> dims, const std::string& name,
-                                    const Explaining& state) const;
+  bool matches_func(const Node& node, const Slot& value, std::span<const int64_t> vars) const;
+  bool is_acceptable_func(const Node& node, const Slot& closure, std::span<const int64_t> vars) const;
+  SymValues read_values(std::span<const int64_t> vars) const;
+  InfoOfClosure info_of_closure() const;
 
   std::vector<Node> nodes_;
   std::vector<Dim> dims_;
   std::vector<CompiledExpr> exprs_;
   std::vector<SymVar> vars_;
   std::vector<bool> binds_;
-  Head head_;                // of the value
-  std::vector<Head> heads_;  // of the fields
-  bool by_heads_ = false;    // heads_ are the whole check of the fields
+  std::vector<bool> of_functions_;  // variables that belong to function types
+  Head head_;                       // of the value
+  std::vector<Head> heads_;         // of the fields
+  bool by_heads_ = false;           // heads_ are the whole check of the fields
   bool late_ = false;
-  SignatureOf signature_of_;
+  std::shared_ptr<const ClosureInfos> closures_;
   // For each node, the function that was looked at last, times two, plus whether it matched; comparing takes memory.
   std::unique_ptr<std::atomic<uint64_t>[]> last_functions_;
 };
-
-// "a tensor (2, 3) of float32", "a tuple of 2", "none": a value for messages.
-std::string describe_value(const Slot& value);
 
 }  // namespace ingot::vm

@@ -93,7 +93,8 @@ std::vector<LinkedBound> link_bounds(const Function& source, const FunctionFacts
   return bounds;
 }
 
-LinkedFunction link_function(const Program& program, const ProgramFacts& facts, uint32_t index) {
+LinkedFunction link_function(const Program& program, const ProgramFacts& facts,
+                             const std::shared_ptr<const ClosureInfos>& closures, uint32_t index) {
   const Function& source = program.functions[index];
   LinkedFunction function;
   function.source = &source;
@@ -109,7 +110,7 @@ LinkedFunction link_function(const Program& program, const ProgramFacts& facts, 
   function.checks.reserve(source.checks.size());
   for (const Check& check : source.checks) {
     function.checks.emplace_back(check);
-    function.checks.back().set_signatures([&program](uint32_t f) { return program.functions[f].signature; });
+    function.checks.back().set_closure_infos(closures);
   }
   function.bounds = link_bounds(source, *function.facts);
   for (const PrimExpr& expr : source.exprs) {
@@ -194,10 +195,11 @@ std::optional<std::vector<int64_t>> greatest_dims(const LinkedFunction& function
 
 LinkedProgram link(const Program& program, const ProgramFacts& facts) {
   LinkedProgram linked;
+  const auto closures = std::make_shared<const ClosureInfos>(program);
   linked.functions.reserve(program.functions.size());
   for (uint32_t i = 0; i < program.functions.size(); ++i) {
     try {
-      linked.functions.push_back(link_function(program, facts, i));
+      linked.functions.push_back(link_function(program, facts, closures, i));
     } catch (Error& error) {
       error.add_context("@" + program.functions[i].name);
       throw;

@@ -6,6 +6,7 @@
 
 #include "runtime/base/checked.h"
 #include "runtime/base/error.h"
+#include "runtime/checks/match.h"
 #include "runtime/tensor/tensor.h"
 #include "runtime/tir/checker.h"
 
@@ -133,11 +134,13 @@ void check_signature(const Function& function) {
 
 void check_check(const Check& check) {
   check_info(check.info);
-  std::unordered_set<const SymVarNode*> standing_alone;
+  std::unordered_set<const SymVarNode*> standing_alone, of_values;
   for_each_binding_var(check.info, [&](const SymVar& var) { standing_alone.insert(var.get()); });
+  for_each_value_var(check.info, [&](const SymVar& var) { of_values.insert(var.get()); });
   size_t vars = 0;
   for_each_var(check.info, [&](const SymVar& var) {
-    if (vars < check.binds.size() && check.binds[vars] && !standing_alone.contains(var.get()))
+    if (vars < check.binds.size() && check.binds[vars] && !standing_alone.contains(var.get()) &&
+        of_values.contains(var.get()))
       fail(ErrorCode::CorruptFile, "{} is to be bound, but never stands alone", var->name);
     ++vars;
   });

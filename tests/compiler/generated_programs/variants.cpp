@@ -58,7 +58,7 @@ std::string difference(const Value& actual, const Value& expected) {
 }
 
 std::string difference(const Outcome& actual, const Outcome& expected) {
-  if (actual.error != expected.error)
+  if (actual.error != expected.error || actual.message != expected.message)
     return fmt::format("{} instead of {}", actual.error ? actual.message : value_text(actual.value),
                        expected.error ? expected.message : value_text(expected.value));
   if (actual.log != expected.log) return fmt::format("the log\n{}instead of\n{}", actual.log, expected.log);

@@ -30,7 +30,7 @@ func @main exported params 2 captures 0 registers 4 {
     return r2
 }
 // ---- expect error
-error[ShapeMismatch]: @main: %x has dimension 0 = 5, the signature says n * 2 = 4 (n = 2)
+error[ShapeMismatch]: @main: %x has dimension 0 = 5, expected n * 2 = 4 (n = 2)
 
 // RUN: ingot-rt run --input "5xf32=1 2 3 4 5" --input "2xf32=1 2"
 func @main exported params 2 captures 0 registers 4 {
@@ -45,7 +45,7 @@ func @main exported params 2 captures 0 registers 4 {
     return r2
 }
 // ---- expect error
-error[ShapeMismatch]: @main: %y has dimension 0 = 2, the signature says n, which is 5
+error[ShapeMismatch]: @main: %y has dimension 0 = 2, expected n = 5
 
 // RUN: ingot-rt run --input "2x3xf32=1 2 3 4 5 6"
 func @main exported params 1 captures 0 registers 4 {
@@ -73,4 +73,4 @@ func @main exported params 1 captures 0 registers 4 {
     return r2
 }
 // ---- expect error
-error[CastFailed]: the value has rank 1 (shape (3,)), the annotation says 2 (Tensor[(n, m), float32])
+error[CastFailed]: the value has rank 1 (shape (3,)), expected 2 (Tensor[(n, m), float32])

@@ -50,7 +50,7 @@ func @main exported params 1 captures 0 registers 4 {
     return r3
 }
 // ---- expect error
-error[IndexOutOfRange]: field 1 was asked of a tuple of 1
+error[IndexOutOfRange]: projection .1 of a tuple with 1 fields
 
 // RUN: ingot-rt run --input "i32=1" --input "f32=2"
 func @main exported params 2 captures 0 registers 4 {
@@ -93,7 +93,7 @@ func @main exported params 0 captures 0 registers 4 {
     return r3
 }
 // ---- expect error
-error[IndexOutOfRange]: field 0 was asked of a tuple of 0
+error[IndexOutOfRange]: projection .0 of a tuple with 0 fields
 at @main, unit 3
 
 // RUN: ingot-rt verify

@@ -102,7 +102,7 @@ TEST_F(CTable, ReportsErrors) {
   api().value_destroy(x);
   const ErrorText wrong = take(api().run(session_, "main", nullptr));
   EXPECT_EQ(wrong.status, INGOT_SHAPE_MISMATCH);
-  EXPECT_EQ(wrong.message, "@main: %a has dimension 1 = 4, the signature says 3");
+  EXPECT_EQ(wrong.message, "@main: %a has dimension 1 = 4, expected 3");
   ingot_executable* broken = nullptr;
   EXPECT_EQ(take(api().load_memory("nonsense", 8, nullptr, &broken)).status, INGOT_CORRUPT_FILE);
   EXPECT_EQ(take(api().load_file("/nowhere/x.ingot", nullptr, &broken)).status, INGOT_IO);

@@ -36,7 +36,7 @@ TEST(Embedding, ThrowsWhatTheLibraryReports) {
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), INGOT_SHAPE_MISMATCH);
     EXPECT_EQ(error.label(), "ShapeMismatch");
-    EXPECT_STREQ(error.what(), "@main: %a has rank 0 (shape ()), the signature says 2");
+    EXPECT_STREQ(error.what(), "@main: %a has rank 0 (shape ()), expected 2");
     EXPECT_THAT(error.backtrace(), HasSubstr("at @main"));
   }
 }

@@ -153,12 +153,12 @@ TEST(Session, CallsNameWhatDoesNotFit) {
   EXPECT_THROW(run_one<int32_t>(*session, "main", {}), Error);
   const Fault fault = fault_of([&] { run_one<float>(*session, "main", {1.0f}); });
   EXPECT_EQ(fault.code(), ErrorCode::TypeError);
-  EXPECT_STREQ(fault.what(), "@main: %a has dtype float32, the signature says int32");
+  EXPECT_STREQ(fault.what(), "@main: %a has dtype float32, expected int32");
   try {
     session->run("other", {});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("@other; the executable exports @main"));
+    EXPECT_THAT(error.what(), HasSubstr("@other; the program exports @main"));
   }
 }
 
