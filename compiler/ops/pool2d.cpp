@@ -28,7 +28,7 @@ Pooling pooling(const CallSite& call) {
   p.window.dilation = pair_attr(call, "dilation", 1);
   p.window.padding = padding_attr(call);
   for (size_t d = 0; d < 2; ++d) {
-    const int64_t reach = p.window.dilation[d] * (p.window.size[d] - 1) + 1;
+    const int64_t reach = p.window.reach(d);
     if (p.window.padding[d] >= reach || p.window.padding[d + 2] >= reach)
       call.fail(ErrorCode::InvalidArgument, "padding {} along dimension {} is not less than the window's {}",
                 std::max(p.window.padding[d], p.window.padding[d + 2]), d + 2, reach);
@@ -59,6 +59,7 @@ Meaning loops(const CallSite& call, const Pooling& p) {
   const DType wide = !p.average ? dtype : is_float(dtype) ? accumulator(dtype) : DType::Int64;
   const Dims dims = f.dims(f.in());
   const Dims window = {p.window.size[0], p.window.size[1]};
+  for (size_t d = 0; d < 2; ++d) require_reach(f, 2 + d, p.window.reach(d), p.window.padded(d, dims[2 + d]));
   const auto row = [&](const PrimExpr& o, const PrimExpr& k) { return at(p.window, 0, o, k); };
   const auto column = [&](const PrimExpr& o, const PrimExpr& k) { return at(p.window, 1, o, k); };
   const auto inside = [&](const PrimExpr& r, const PrimExpr& c) {

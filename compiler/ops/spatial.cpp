@@ -2,6 +2,7 @@
 
 #include "compiler/ops/functions.h"
 #include "compiler/ops/op_func.h"
+#include "compiler/ops/window.h"
 #include "runtime/symbolic/simplify.h"
 
 // Convolution and pooling over any number of spatial dimensions, as loops.
@@ -129,6 +130,13 @@ Pooling pooling(const CallSite& call) {
   return p;
 }
 
+// The windows of input 0, of the given sizes in variables of the function.
+void require_reach(OpFunc& f, const Windows& w, const Dims& sizes) {
+  for (size_t d = 0; d < w.spatial; ++d)
+    ops::require_reach(f, 2 + d, (sizes[d] - 1) * w.dilation[d] + 1,
+                       f.dims(f.in())[2 + d] + (w.before[d] + w.after[d]));
+}
+
 Indices in_channel(const Indices& i, const Indices& spatial) {
   Indices at = {i[0], i[1]};
   at.insert(at.end(), spatial.begin(), spatial.end());
@@ -151,6 +159,7 @@ Meaning define_conv_nd(const CallSite& call) {
   const auto total = f.builder().temporary("total", wide, f.dims(f.out()));
   const PrimExpr per_group = floor_div(weight[0], c.groups);
   f.require_size(0, 1, simplify(weight[1] * c.groups));
+  require_reach(f, c.windows, {weight.begin() + 2, weight.end()});
   Dims window = {weight[1]};
   window.insert(window.end(), weight.begin() + 2, weight.end());
   f.reduce(total, tir::ExprOp::Add, element(wide, 0.0), window, [&](const Indices& i, const Indices& k) {
@@ -186,6 +195,7 @@ Meaning define_pool_nd(const CallSite& call) {
   const DType wide = kind == "max" ? dtype : is_float(dtype) ? accumulator(dtype) : DType::Int64;
   const Dims dims = f.dims(f.in());
   const Dims& window = p.windows.size;
+  require_reach(f, p.windows, window);
   const double power = call.number("p");
   const auto value = [&](const Indices& i, const Indices& k, const Element& outside) {
     const Access a = access(p.windows, &i[2], k.data(), dims);

@@ -37,8 +37,8 @@ std::array<int64_t, 4> padding_attr(const CallSite& call) {
 }
 
 PrimExpr places(const CallSite& call, const Window& window, size_t d, const PrimExpr& extent, bool round_up) {
-  const int64_t reach = window.dilation[d] * (window.size[d] - 1) + 1;
-  const PrimExpr padded = extent + window.padding[d] + window.padding[d + 2];
+  const int64_t reach = window.reach(d);
+  const PrimExpr padded = window.padded(d, extent);
   if (const auto known = padded.as_const(); known && *known < reach)
     call.fail(ErrorCode::ShapeMismatch, "the window spans {} elements along dimension {}, the padded input has {}",
               reach, d + 2, *known);
@@ -58,6 +58,11 @@ PrimExpr at(const Window& window, size_t d, const PrimExpr& o, const PrimExpr& k
 PrimExpr within(const PrimExpr& index, const PrimExpr& extent) {
   return PrimExpr::make(PrimOp::And, {PrimExpr::make(PrimOp::LessEqual, {PrimExpr(0), index}),
                                       PrimExpr::make(PrimOp::Less, {index, extent})});
+}
+
+void require_reach(OpFunc& f, size_t d, const PrimExpr& reach, const PrimExpr& padded) {
+  if (prove_less_equal(reach, padded) != Proof::Yes)
+    f.require(fmt::format("window_{}", d), PrimExpr::make(PrimOp::LessEqual, {simplify(reach), simplify(padded)}));
 }
 
 }  // namespace ingot::ops

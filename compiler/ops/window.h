@@ -1,7 +1,7 @@
 #pragma once
 #include <array>
 
-#include "compiler/ops/operands.h"
+#include "compiler/ops/op_func.h"
 
 // Windows that move over the last two dimensions: convolution and pooling.
 namespace ingot::ops {
@@ -9,6 +9,10 @@ namespace ingot::ops {
 struct Window {
   std::array<int64_t, 2> size{}, strides{}, dilation{};
   std::array<int64_t, 4> padding{};  // top, left, bottom, right
+
+  // How many elements it spans along spatial dimension `d`, and how many there are with the padding.
+  int64_t reach(size_t d) const { return dilation[d] * (size[d] - 1) + 1; }
+  PrimExpr padded(size_t d, const PrimExpr& extent) const { return extent + padding[d] + padding[d + 2]; }
 };
 
 // A list attribute of two numbers; one stands for both.
@@ -22,5 +26,9 @@ PrimExpr places(const ir::CallSite& call, const Window& window, size_t d, const 
 // Where element `k` of the window's place `o` lies, and whether that is within `extent`.
 PrimExpr at(const Window& window, size_t d, const PrimExpr& o, const PrimExpr& k);
 PrimExpr within(const PrimExpr& index, const PrimExpr& extent);
+
+// The call fails with ShapeMismatch where a window that spans `reach` elements is longer than the `padded` elements
+// along dimension `d`, both in variables of the function, unless it is proved that it is not.
+void require_reach(OpFunc& f, size_t d, const PrimExpr& reach, const PrimExpr& padded);
 
 }  // namespace ingot::ops

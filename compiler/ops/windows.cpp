@@ -99,6 +99,7 @@ Meaning define_dilation2d(const CallSite& call) {
   const Window window = dilation(call).window;
   const Dims dims = f.dims(f.in());
   f.require_size(1, 0, dims[1]);
+  for (size_t d = 0; d < 2; ++d) require_reach(f, 2 + d, window.reach(d), window.padded(d, dims[2 + d]));
   f.reduce(f.out(), tir::ExprOp::Max, lowest(f.dtype(f.out())), {window.size[0], window.size[1]},
            [&](const Indices& i, const Indices& k) {
              const PrimExpr row = at(window, 0, i[2], k[0]), column = at(window, 1, i[3], k[1]);

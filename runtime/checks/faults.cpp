@@ -19,7 +19,7 @@ void fail_kernel(ErrorCode code, std::string_view contract, const char* message)
 }
 
 void fail_function(std::string_view name, std::span<const std::string> exported) {
-  fail(ErrorCode::InvalidArgument, "there is no function @{}; the program exports {}{}", name,
+  fail(ErrorCode::InvalidArgument, "there is no function @{}; the executable exports {}{}", name,
        exported.empty() ? "none" : "@", fmt::join(exported, ", @"));
 }
 

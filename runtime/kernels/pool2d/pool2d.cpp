@@ -31,7 +31,11 @@ void check_pool2d(const Problem& problem) {
          shape_text(data.dims));
   for (size_t d = 0; d < 2; ++d) {
     const int64_t padded = data.dims[2 + d] + attributes.padding[d] + attributes.padding[2 + d];
-    const int64_t rest = padded - (attributes.dilation[d] * (attributes.window[d] - 1) + 1);
+    const int64_t reach = attributes.dilation[d] * (attributes.window[d] - 1) + 1;
+    if (reach > padded)
+      fail(ErrorCode::ShapeMismatch, "pool2d: the window spans {} elements of dimension {}, the padded data has {}",
+           reach, 2 + d, padded);
+    const int64_t rest = padded - reach;
     const int64_t stride = attributes.strides[d];
     const int64_t down = floor_div(rest, stride) + 1;
     const int64_t up = floor_div(rest + stride - 1, stride) + 1;

@@ -50,6 +50,6 @@ func @divide params 2 captures 0 registers 4 {
     return r0
 }
 // ---- expect error
-error[DivisionByZero]: divide: an integer is divided by zero
+error[DivisionByZero]: an integer is divided by zero
 at @divide, unit 0
 at @main, unit 4

@@ -158,7 +158,7 @@ TEST(Session, CallsNameWhatDoesNotFit) {
     session->run("other", {});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("@other; the program exports @main"));
+    EXPECT_THAT(error.what(), HasSubstr("@other; the executable exports @main"));
   }
 }
 

@@ -122,7 +122,7 @@ func @main exported params 2 captures 0 registers 6 {
     return r3
 }
 // ---- expect error
-error[InvalidArgument]: there is no function @other; the program exports @main
+error[InvalidArgument]: there is no function @other; the executable exports @main
 
 // RUN: ingot-rt run --no-such-option
 func @main exported params 2 captures 0 registers 6 {
