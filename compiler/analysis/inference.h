@@ -148,6 +148,7 @@ class Inference {
   std::optional<bool> open_class(const ir::Seq& seq) const;
   void settle(OpenTemp& temp, const StructInfo& expected);
   ir::Expr branch(const ir::If& e, const StructInfo& expected);
+  StructInfo told_by(const ir::Expr& branch) const;
   StructInfo join(const StructInfo& then_info, const StructInfo& else_info, bool open_then, bool open_else);
   ir::Expr short_circuit(const ir::If& e, const ir::Expr& left);
   ir::Expr condition(const ir::Expr& e, std::string_view what);

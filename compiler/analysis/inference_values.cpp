@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "compiler/analysis/inference.h"
 #include "compiler/analysis/literals.h"
 #include "compiler/ir/prim_value.h"
@@ -192,6 +194,39 @@ Expr Inference::short_circuit(const If& e, const Expr& left) {
   return call_operator(Call(op, {left, right.body}, {}, {}, e.span), *op->op, nullptr);
 }
 
+namespace {
+
+// Operators whose operands and result have one dtype.
+bool keeps_dtype(std::string_view op) {
+  constexpr std::string_view kOps[] = {"add",     "subtract", "multiply", "divide",       "mod",
+                                       "maximum", "minimum",  "power",    "floor_divide", "negative"};
+  return std::ranges::find(kOps, op) != std::end(kOps);
+}
+
+}  // namespace
+
+// What a branch tells a literal in the other one: its StructInfo or, where that depends on a recursive call whose
+// result is not known yet, that of what is computed with the call. Null where neither is known.
+StructInfo Inference::told_by(const Expr& branch) const {
+  if (branch->info != pending()) return branch->info;
+  const Seq& seq = *as<Seq>(branch);
+  std::vector<const Var*> open{as<Var>(seq.body)};
+  for (auto block = seq.blocks.rbegin(); block != seq.blocks.rend(); ++block)
+    for (auto b = block->bindings.rbegin(); b != block->bindings.rend(); ++b) {
+      const auto* call = as<Call>(b->value);
+      const auto* op = call != nullptr ? as<OpExpr>(call->callee) : nullptr;
+      if (op == nullptr || !keeps_dtype(op->op->name) || std::ranges::find(open, b->var.get()) == open.end()) continue;
+      for (const Expr& arg : call->args) {
+        if (arg == nullptr || arg->info == nullptr) continue;
+        // A number may have become an int32 for want of anything else.
+        const bool number = as<Constant>(arg) != nullptr && arg->info->dtype == DType::Int32;
+        if (is_known(arg->info) && arg->info->kind == InfoKind::Tensor && !number && !is_number(arg)) return arg->info;
+        open.push_back(as<Var>(arg));
+      }
+    }
+  return nullptr;
+}
+
 Expr Inference::branch(const If& e, const StructInfo& expected) {
   if (e.sugar != ShortCircuit::None) return short_circuit(e, leaf(e.condition));
   Expr test = condition(e.condition, "the condition of an if");
@@ -202,10 +237,10 @@ Expr Inference::branch(const If& e, const StructInfo& expected) {
   const bool open_else = open_class(else_seq).has_value();
   if (expected == nullptr && open_then) {
     else_branch = sequence(else_seq, nullptr);
-    then_branch = sequence(then_seq, else_branch->info);
+    then_branch = sequence(then_seq, told_by(else_branch));
   } else {
     then_branch = sequence(then_seq, expected);
-    else_branch = sequence(else_seq, expected != nullptr ? expected : then_branch->info);
+    else_branch = sequence(else_seq, expected != nullptr ? expected : told_by(then_branch));
   }
   const StructInfo info = join(then_branch->info, else_branch->info, open_then, open_else);
   return typed(std::make_shared<If>(std::move(test), std::move(then_branch), std::move(else_branch), e.span), info);
