@@ -1,6 +1,7 @@
 #include "compiler/analysis/holes.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -18,20 +19,38 @@ const StructInfo& pending() {
   return marker;
 }
 
+namespace {
+
+using Seen = std::unordered_set<const StructInfoNode*>;
+
+// Does one of its parts, each looked at once, hold?
+template <typename Holds>
+bool any_part(const StructInfo& info, const Holds& holds, Seen& seen) {
+  if (info == nullptr) return false;
+  if (holds(info)) return true;
+  const bool has_parts = !info->fields.empty() || info->result != nullptr;
+  if (!has_parts || !seen.insert(info.get()).second) return false;
+  return std::ranges::any_of(info->fields, [&](const StructInfo& field) { return any_part(field, holds, seen); }) ||
+         any_part(info->result, holds, seen);
+}
+
+template <typename Holds>
+bool any_part(const StructInfo& info, const Holds& holds) {
+  Seen seen;
+  return any_part(info, holds, seen);
+}
+
+}  // namespace
+
 bool mentions_wrong(const StructInfo& info) {
-  return info == wrong() || std::ranges::any_of(info->fields, mentions_wrong) ||
-         (info->result != nullptr && mentions_wrong(info->result));
+  return any_part(info, [](const StructInfo& part) { return part == wrong(); });
 }
 
 bool mentions_pending(const StructInfo& info) {
-  return info == pending() || std::ranges::any_of(info->fields, mentions_pending) ||
-         (info->result != nullptr && mentions_pending(info->result));
+  return any_part(info, [](const StructInfo& part) { return part == pending(); });
 }
 
-bool mentions_unknown(const StructInfo& info) {
-  return is_unknown(info) || std::ranges::any_of(info->fields, mentions_unknown) ||
-         (info->result != nullptr && mentions_unknown(info->result));
-}
+bool mentions_unknown(const StructInfo& info) { return any_part(info, is_unknown); }
 
 StructInfo Holes::make(const Origin& at, const std::string& name) {
   StructInfo& hole = made_[at];
@@ -54,10 +73,7 @@ const SymVarNode* Holes::symbol(const StructInfo& info) const {
 }
 
 bool Holes::mentions_hole(const StructInfo& info) const {
-  if (names_.empty()) return false;
-  return is_hole(info) ||
-         std::ranges::any_of(info->fields, [this](const StructInfo& field) { return mentions_hole(field); }) ||
-         (info->result != nullptr && mentions_hole(info->result));
+  return !names_.empty() && any_part(info, [this](const StructInfo& part) { return is_hole(part); });
 }
 
 StructInfo Holes::head(const StructInfo& info) const {

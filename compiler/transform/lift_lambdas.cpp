@@ -5,6 +5,7 @@
 #include "compiler/analysis/scope_log.h"
 #include "compiler/ops/ops.h"
 #include "compiler/transform/transforms.h"
+#include "runtime/checks/match.h"
 
 namespace ingot::transform {
 namespace {
@@ -86,12 +87,7 @@ class Lifter {
  private:
   // What a variable or cast of that StructInfo has bound; the variables of function types are their own.
   static void see(const StructInfo& info, analysis::SymScope& scope) {
-    if (info == nullptr || info->kind == InfoKind::Func) return;
-    if (info->kind == InfoKind::Tuple) {
-      for (const StructInfo& field : info->fields) see(field, scope);
-    } else {
-      for_each_var(info, [&](const SymVar& var) { scope.insert(var.get()); });
-    }
+    if (info != nullptr) for_each_value_var(info, [&](const SymVar& var) { scope.insert(var.get()); });
   }
 
   // `scope` holds the symbolic variables of the function around: what nested functions mention of them is captured.

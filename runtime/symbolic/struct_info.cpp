@@ -1,6 +1,8 @@
 #include "runtime/symbolic/struct_info.h"
 
 #include <algorithm>
+#include <set>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "runtime/base/error.h"
@@ -37,18 +39,93 @@ std::string shaped_text(std::string_view head, const StructInfoNode& info) {
   return bracketed(head, parts);
 }
 
-// Every expression of an info, and its shape variables, in order; `binding` leaves out function types.
+bool has_parts(const StructInfo& info) { return !info->fields.empty() || info->result != nullptr; }
+
+// Every expression of an info, and its shape variables, in order; `binding` leaves out function types. What is shared,
+// as the fields of (t, t), is visited once.
+class ExprVisitor {
+ public:
+  ExprVisitor(bool binding, const std::function<void(const PrimExpr&)>& on_expr,
+              const std::function<void(const SymVar&)>& on_shape_var)
+      : binding_(binding), on_expr_(on_expr), on_shape_var_(on_shape_var) {}
+
+  void visit(const StructInfo& info) {
+    if (!info || (has_parts(info) && !seen_.insert(info.get()).second)) return;
+    if (info->dims)
+      for (const PrimExpr& dim : *info->dims) on_expr_(dim);
+    if (info->shape_var) on_shape_var_(info->shape_var);
+    if (info->value) on_expr_(*info->value);
+    if (binding_ && info->kind == InfoKind::Func) return;
+    for (const StructInfo& field : info->fields) visit(field);
+    if (!binding_) visit(info->result);
+  }
+
+ private:
+  bool binding_;
+  const std::function<void(const PrimExpr&)>& on_expr_;
+  const std::function<void(const SymVar&)>& on_shape_var_;
+  std::unordered_set<const StructInfoNode*> seen_;
+};
+
 void visit_exprs(const StructInfo& info, bool binding, const std::function<void(const PrimExpr&)>& on_expr,
                  const std::function<void(const SymVar&)>& on_shape_var) {
-  if (!info) return;
-  if (info->dims)
-    for (const PrimExpr& dim : *info->dims) on_expr(dim);
-  if (info->shape_var) on_shape_var(info->shape_var);
-  if (info->value) on_expr(*info->value);
-  if (binding && info->kind == InfoKind::Func) return;
-  for (const StructInfo& field : info->fields) visit_exprs(field, binding, on_expr, on_shape_var);
-  if (!binding) visit_exprs(info->result, binding, on_expr, on_shape_var);
+  ExprVisitor(binding, on_expr, on_shape_var).visit(info);
 }
+
+using InfoPairs = std::set<std::pair<const StructInfoNode*, const StructInfoNode*>>;
+
+// `alike`: pairs that were found the same, or are being compared.
+bool same_info(const StructInfo& a, const StructInfo& b, InfoPairs& alike) {
+  if (a == b) return true;
+  if (!a || !b) return false;
+  if (has_parts(a) && !alike.emplace(a.get(), b.get()).second) return true;
+  if (a->kind != b->kind || a->dtype != b->dtype || a->rank != b->rank || a->shape_var != b->shape_var ||
+      a->has_params != b->has_params || a->pure != b->pure || a->value.has_value() != b->value.has_value())
+    return false;
+  if (a->value && !same_expr(*a->value, *b->value)) return false;
+  return same_dims(a->dims, b->dims) &&
+         std::equal(a->fields.begin(), a->fields.end(), b->fields.begin(), b->fields.end(),
+                    [&](const StructInfo& x, const StructInfo& y) { return same_info(x, y, alike); }) &&
+         same_info(a->result, b->result, alike);
+}
+
+// Shared parts stay shared.
+class Substituter {
+ public:
+  explicit Substituter(const Substitution& substitution) : substitution_(substitution) {}
+
+  StructInfo operator()(const StructInfo& info) {
+    if (!info) return info;
+    if (!has_parts(info)) return replaced(info);
+    if (const auto known = known_.find(info.get()); known != known_.end()) return known->second;
+    return known_[info.get()] = replaced(info);
+  }
+
+ private:
+  StructInfo replaced(const StructInfo& info) {
+    // Not on the stack, which deeply nested ones would fill.
+    const auto node = std::make_shared<StructInfoNode>(*info);
+    bool changed = false;
+    const auto replace = [&](PrimExpr& expr) {
+      PrimExpr made = substitute(expr, substitution_);
+      changed |= !made.same_node(expr);
+      expr = std::move(made);
+    };
+    if (node->dims)
+      for (PrimExpr& dim : *node->dims) replace(dim);
+    if (node->value) replace(*node->value);
+    for (StructInfo& field : node->fields) {
+      field = (*this)(field);
+      changed |= field != info->fields[static_cast<size_t>(&field - node->fields.data())];
+    }
+    node->result = (*this)(node->result);
+    changed |= node->result != info->result;
+    return changed ? node : info;
+  }
+
+  const Substitution& substitution_;
+  std::unordered_map<const StructInfoNode*, StructInfo> known_;
+};
 
 }  // namespace
 
@@ -149,37 +226,12 @@ std::string to_text(const StructInfo& whole) {
 }
 
 bool same_info(const StructInfo& a, const StructInfo& b) {
-  if (a == b) return true;
-  if (!a || !b) return false;
-  if (a->kind != b->kind || a->dtype != b->dtype || a->rank != b->rank || a->shape_var != b->shape_var ||
-      a->has_params != b->has_params || a->pure != b->pure || a->value.has_value() != b->value.has_value())
-    return false;
-  if (a->value && !same_expr(*a->value, *b->value)) return false;
-  return same_dims(a->dims, b->dims) &&
-         std::equal(a->fields.begin(), a->fields.end(), b->fields.begin(), b->fields.end(), same_info) &&
-         same_info(a->result, b->result);
+  InfoPairs alike;
+  return same_info(a, b, alike);
 }
 
 StructInfo substitute(const StructInfo& info, const Substitution& substitution) {
-  if (!info) return info;
-  // Not on the stack, which deeply nested ones would fill.
-  const auto node = std::make_shared<StructInfoNode>(*info);
-  bool changed = false;
-  const auto replace = [&](PrimExpr& expr) {
-    PrimExpr replaced = substitute(expr, substitution);
-    changed |= !replaced.same_node(expr);
-    expr = std::move(replaced);
-  };
-  if (node->dims)
-    for (PrimExpr& dim : *node->dims) replace(dim);
-  if (node->value) replace(*node->value);
-  for (StructInfo& field : node->fields) {
-    field = substitute(field, substitution);
-    changed |= field != info->fields[static_cast<size_t>(&field - node->fields.data())];
-  }
-  node->result = substitute(node->result, substitution);
-  changed |= node->result != info->result;
-  return changed ? node : info;
+  return Substituter(substitution)(info);
 }
 
 void for_each_var(const StructInfo& info, const std::function<void(const SymVar&)>& visit) {
