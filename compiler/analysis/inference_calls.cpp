@@ -19,6 +19,10 @@ Expr Inference::call(const Call& e, const StructInfo& expected) {
   }
   Expr callee = leaf(e.callee);
   std::vector<Expr> args = arguments(e, callee->info);
+  if (!e.info_args.empty() && as<ExternFunc>(callee) == nullptr)
+    diagnostics_->error(
+        ErrorCode::ArityMismatch, place(e.span),
+        fmt::format("the function has no type parameters, {} type arguments are given", e.info_args.size()));
   return call_function(e, std::move(callee), std::move(args));
 }
 

@@ -165,12 +165,17 @@ Expr Inference::short_circuit(const If& e, const Expr& left) {
   }
   const bool strict = strict_block || is_above_rank_0(left->info) || is_above_rank_0(right.body->info);
   if (!strict) {
-    const StructInfo wanted = tensor_info(DType::Bool, std::vector<PrimExpr>{});
+    const auto is_prim = [](const Expr& side) {
+      return side->info->kind == InfoKind::Prim && side->info->dtype == DType::Bool;
+    };
+    const bool prims = is_prim(left) && is_prim(right.body);
+    const StructInfo wanted = prims ? prim_info(DType::Bool) : tensor_info(DType::Bool, std::vector<PrimExpr>{});
     const std::string_view op = both ? "&&" : "||";
     const Expr checked = condition(left, fmt::format("the left side of {}", op));
     expect(right.body->info, wanted, context_.here, fmt::format("the right side of {}", op));
     const Expr& constant = static_cast<const Seq&>(both ? *e.else_branch : *e.then_branch).body;
-    Expr stop = typed(std::make_shared<Seq>(std::vector<BindingBlock>{}, leaf(constant), e.span), wanted);
+    Expr known = prims ? typed(std::make_shared<PrimValue>(!both, e.span), wanted) : leaf(constant);
+    Expr stop = typed(std::make_shared<Seq>(std::vector<BindingBlock>{}, std::move(known), e.span), wanted);
     return typed(std::make_shared<If>(checked, both ? other : stop, both ? stop : other, e.span),
                  least_upper_bound(other->info, wanted));
   }
