@@ -20,6 +20,8 @@ class Lexer {
       : source_(source), text_(source->text), diagnostics_(diagnostics) {}
 
   std::vector<Token> run() {
+    // A byte order mark, which editors write.
+    if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
     while (true) {
       skip_blanks();
       begin_ = at_;

@@ -121,7 +121,7 @@ class Wrapper {
     if (!named) return map_children(e, map);
     const Expr first = call->args.empty() ? nullptr : call->args[0];
     const Expr made = map_children(e, [&](const Expr& child) { return child == first ? child : expr(child); });
-    return op->op->name == "call_tir" ? made : in_place(*as<Call>(made), made);
+    return op->op->name == "call_tir" ? made : in_place(*as<Call>(made));
   }
 
   const Definition* prim_func(const Expr& e) const {
@@ -248,15 +248,18 @@ class Wrapper {
     return {};
   }
 
-  Expr in_place(const Call& call, const Expr& whole) {
+  // Stands for a call that is wrong: what depends on it is not looked at.
+  Expr missing() const { return std::make_shared<Var>("", nullptr, false, here_); }
+
+  Expr in_place(const Call& call) {
     if (call.args.size() < 2) {
       wrong(ErrorCode::ArityMismatch, "{} arguments are given, a prim_func and a tuple are needed", call.args.size());
-      return whole;
+      return missing();
     }
     const Definition* found = prim_func(call.args[0]);
     if (found == nullptr) {
       wrong(ErrorCode::TypeError, "the first argument must be a prim_func of the module");
-      return whole;
+      return missing();
     }
     const Definition definition = *found;
     const tir::PrimFunc& func = *definition.prim_func;
@@ -268,26 +271,26 @@ class Wrapper {
     const auto* tuple = as<Tuple>(given);
     if (tuple == nullptr) {
       wrong(ErrorCode::TypeError, "the arguments must be written as a tuple; one as (%x,)");
-      return whole;
+      return missing();
     }
     const std::vector<int64_t> indices = indices_of(call);
     if (indices.size() != func.outputs || call.info_args.size() != func.outputs) {
       wrong(ErrorCode::ArityMismatch, "@{} has {} outputs; {} are stated, with {} inplace_indices", definition.name,
             func.outputs, call.info_args.size(), indices.size());
-      return whole;
+      return missing();
     }
     const auto count = static_cast<uint32_t>(tuple->fields.size());
     for (const int64_t index : indices)
       if (index < -1 || index >= count) {
         wrong(ErrorCode::IndexOutOfRange, "inplace index {} of {} arguments", index, count);
-        return whole;
+        return missing();
       }
     const uint32_t inputs = func.params - func.outputs;
     const bool all_behind = count == inputs;
     if (!all_behind && count + news != func.params) {
       wrong(ErrorCode::ArityMismatch, "@{} has {} parameters; {} arguments and {} fresh outputs are given",
             definition.name, func.params, count, news);
-      return whole;
+      return missing();
     }
     // Which output the k-th stated one is.
     std::vector<uint32_t> output(indices.size());
@@ -300,7 +303,7 @@ class Wrapper {
       if (buffer < inputs || taken[buffer - inputs]) {
         wrong(ErrorCode::TypeError, "@{} {} {}, which inplace_indices name for output {}", definition.name,
               buffer < inputs ? "does not write" : "writes once", func.buffers[buffer].name, k);
-        return whole;
+        return missing();
       }
       output[k] = buffer - inputs;
       taken[output[k]] = true;

@@ -104,6 +104,12 @@ TEST(Parser, GraphBindingsEndWithTheirLine) {
             "def @f(%x) {\n  %1 = add(%x, %x);\n  %2 = add(%1, %1);\n  %2\n}\n");
 }
 
+TEST(Parser, ATextMayBeginWithAByteOrderMark) {
+  EXPECT_EQ(canonical("\xEF\xBB\xBF"
+                      "def @f(%x) {\n  %x\n}\n"),
+            "def @f(%x) {\n  %x\n}\n");
+}
+
 TEST(Parser, ProjectionsFollowEachOther) { EXPECT_EQ(expression("%a.1.1"), "%a.1.1"); }
 
 TEST(Parser, EarlySpellingsPrintInTheCanonicalForm) {
