@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "runtime/checks/match.h"
@@ -12,14 +13,23 @@ class ClosureInfos {
  public:
   explicit ClosureInfos(const Program& program);
 
-  // Does the signature mention variables that its closures have captured?
-  bool depends_on_captures(uint32_t function) const { return !captures_[function].empty(); }
+  // How many variables the signature mentions that its closures have captured.
+  size_t captured_count(uint32_t function) const { return captured_[function].size(); }
+  // The value of the i-th of them; none where the closure has captured something else. Takes no memory.
+  std::optional<int64_t> captured(const Slot& closure, size_t i) const;
   StructInfo of(const Slot& closure) const;
 
  private:
+  // Where the captures hold a variable's value.
+  struct Captured {
+    SymVar var;
+    std::vector<uint32_t> path;   // the capture, then fields of tuples
+    std::optional<uint32_t> dim;  // none: the value of a prim
+  };
+  static std::vector<Captured> captured_by(const Function& function);
+
   const Program* program_;
-  // For each function whose signature depends on them, the StructInfo of all captures.
-  std::vector<std::vector<StructInfo>> captures_;
+  std::vector<std::vector<Captured>> captured_;  // for each function
 };
 
 }  // namespace ingot::vm

@@ -1,5 +1,8 @@
 #include "vm/loader/compiled_check.h"
 
+#include <array>
+#include <optional>
+
 #include "runtime/base/error.h"
 #include "runtime/object/objects.h"
 #include "runtime/tensor/tensor.h"
@@ -102,8 +105,10 @@ void CompiledCheck::compile(const StructInfo& whole, std::vector<bool>& bound, c
       nodes_.resize(nodes_.size() + node.count);
       for (uint32_t i = node.count; i-- > 0;) open.emplace_back(node.first + i, info->fields[i]);
     }
-    if (info->kind == InfoKind::Func)
+    if (info->kind == InfoKind::Func) {
+      node.first = func_count_++;
       for_each_var(info, [&](const SymVar& var) { node.mentions_values |= !of_functions_[slots.of(var)]; });
+    }
     late_ |= node.mentions_values;
     nodes_[at] = std::move(node);
   }
@@ -143,28 +148,36 @@ bool CompiledCheck::matches_func(const Node& node, const Slot& value, std::span<
   if (value.kind != Kind::Closure || !node.info->has_params) return false;
   // The numbers of its variables may be bound behind it.
   if (closures_ == nullptr || node.mentions_values) return true;
-  const uint32_t function = static_cast<const ClosureObject*>(value.object)->function;
-  if (closures_->depends_on_captures(function)) return is_acceptable_func(node, value, vars);
-  std::atomic<uint64_t>& last = last_functions_[static_cast<size_t>(&node - nodes_.data())];
-  const uint64_t known = last.load(std::memory_order_relaxed);
-  if (known / 2 == function) return known % 2 == 1;
-  const bool matches = is_acceptable_func(node, value, vars);
-  last.store(uint64_t{function} * 2 + (matches ? 1 : 0), std::memory_order_relaxed);
-  return matches;
+  return matches_closure(node, value, vars);
 }
 
-bool CompiledCheck::is_acceptable_func(const Node& node, const Slot& closure, std::span<const int64_t> vars) const {
+bool CompiledCheck::matches_closure(const Node& node, const Slot& closure, std::span<const int64_t> vars) const {
+  const uint32_t function = static_cast<const ClosureObject*>(closure.object)->function;
+  std::array<int64_t, FuncMemo::kMaxNumbers> key;
+  size_t count = 0;
+  bool is_known = true;
+  const auto add = [&](std::optional<int64_t> number) {
+    is_known &= number && count < key.size();
+    if (is_known) key[count++] = *number;
+  };
+  add(function);
+  for (size_t i = 0; i < closures_->captured_count(function); ++i) add(closures_->captured(closure, i));
+  for (size_t i = 0; node.mentions_values && i < vars_.size(); ++i)
+    if (!of_functions_[i]) add(vars[i]);
+  FuncMemo& memo = memos_[node.first];
+  const std::span<const int64_t> known(key.data(), count);
+  if (const auto found = is_known ? memo.find(known) : std::nullopt) return *found;
   SymValues values;
-  if (node.mentions_values)
-    for (size_t i = 0; i < vars_.size(); ++i)
-      if (!of_functions_[i]) values.emplace(vars_[i].get(), vars[i]);
-  return is_acceptable(closures_->of(closure), node.info, values);
+  for (size_t i = 0; node.mentions_values && i < vars_.size(); ++i)
+    if (!of_functions_[i]) values.emplace(vars_[i].get(), vars[i]);
+  const bool matches = is_acceptable(closures_->of(closure), node.info, values);
+  if (is_known) memo.keep(known, matches);
+  return matches;
 }
 
 void CompiledCheck::set_closure_infos(std::shared_ptr<const ClosureInfos> closures) {
   closures_ = std::move(closures);
-  last_functions_ = std::make_unique<std::atomic<uint64_t>[]>(nodes_.size());
-  for (size_t i = 0; i < nodes_.size(); ++i) last_functions_[i].store(UINT64_MAX, std::memory_order_relaxed);
+  memos_ = std::make_unique<FuncMemo[]>(func_count_);
 }
 
 bool CompiledCheck::early(const Node& node, const Slot& value, std::span<int64_t> vars) const {
@@ -217,7 +230,7 @@ bool CompiledCheck::late(const Node& node, const Slot& value, std::span<int64_t>
     return true;
   }
   if (node.mentions_values)
-    return value.kind != Kind::Closure || closures_ == nullptr || is_acceptable_func(node, value, vars);
+    return value.kind != Kind::Closure || closures_ == nullptr || matches_closure(node, value, vars);
   if (!node.has_dims) return true;
   if (node.kind == InfoKind::Prim) {
     const int64_t number = integer_of(value);

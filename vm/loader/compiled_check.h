@@ -1,5 +1,4 @@
 #pragma once
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -10,6 +9,7 @@
 #include "vm/executable/program.h"
 #include "vm/loader/closure_infos.h"
 #include "vm/loader/compiled_expr.h"
+#include "vm/loader/func_memo.h"
 
 namespace ingot::vm {
 
@@ -67,7 +67,7 @@ class CompiledCheck {
     DType dtype = DType::None;
     bool has_dims = false;
     int32_t rank = -1;   // not known
-    uint32_t first = 0;  // in dims_ or nodes_
+    uint32_t first = 0;  // in dims_, nodes_ or memos_
     uint32_t count = 0;
     StructInfo info;
     bool mentions_values = false;  // a function type, variables that have values
@@ -88,7 +88,7 @@ class CompiledCheck {
   bool early_dims(const Node& node, std::span<const int64_t> dims, std::span<int64_t> vars) const;
   bool late_dims(const Node& node, std::span<const int64_t> dims, std::span<int64_t> vars) const;
   bool matches_func(const Node& node, const Slot& value, std::span<const int64_t> vars) const;
-  bool is_acceptable_func(const Node& node, const Slot& closure, std::span<const int64_t> vars) const;
+  bool matches_closure(const Node& node, const Slot& closure, std::span<const int64_t> vars) const;
   SymValues read_values(std::span<const int64_t> vars) const;
   InfoOfClosure info_of_closure() const;
 
@@ -103,8 +103,8 @@ class CompiledCheck {
   bool by_heads_ = false;           // heads_ are the whole check of the fields
   bool late_ = false;
   std::shared_ptr<const ClosureInfos> closures_;
-  // For each node, the function that was looked at last, times two, plus whether it matched; comparing takes memory.
-  std::unique_ptr<std::atomic<uint64_t>[]> last_functions_;
+  uint32_t func_count_ = 0;
+  std::unique_ptr<FuncMemo[]> memos_;  // for each node of a function type
 };
 
 }  // namespace ingot::vm
