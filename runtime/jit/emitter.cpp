@@ -22,7 +22,7 @@ size_t Emitter::emit(const Function& function) {
   places_ = assign_places(function, registers_);
   faults_.clear();
   Label done;
-  spills_ = (function.slots * 8 + 63) / 64 * 64;
+  spills_ = (size_t{function.slots} * 8 + 63) / 64 * 64;
   areas_ = spills_ + static_cast<size_t>(places_.frame_places) * vector_bytes_;
   areas_ = (areas_ + 63) / 64 * 64;
   const size_t frame_bytes = areas_ + kAreas * 64;
@@ -88,7 +88,7 @@ void Emitter::branch(const Branch& branch) {
   L(end);
 }
 
-Address Emitter::slot_address(Slot slot) const { return qword[rsp + slot * 8]; }
+Address Emitter::slot_address(Slot slot) const { return qword[rsp + size_t{slot} * 8]; }
 
 void Emitter::load_slot(const Reg64& to, Slot slot) {
   if (innermost_ != nullptr && innermost_->slot == slot) {
@@ -262,7 +262,7 @@ void Emitter::instruction(const Instr& instr) {
     case Op::LoadScalar: {
       const Xmm to = target(instr);
       mov(rdx, ptr[frame_ + offsetof(Frame, scalars)]);
-      mov(rdx, ptr[rdx + instr.ref * 8]);
+      mov(rdx, ptr[rdx + size_t{instr.ref} * 8]);
       load(instr, to, RegExp(rdx));
       return keep(instr, to);
     }
@@ -288,7 +288,7 @@ void Emitter::instruction(const Instr& instr) {
       return;
     case Op::DimSlot:
       mov(rdx, ptr[frame_ + offsetof(Frame, dims)]);
-      mov(rdx, ptr[rdx + instr.index * 8]);
+      mov(rdx, ptr[rdx + size_t{instr.index} * 8]);
       mov(slot_address(instr.ref), rdx);
       return;
     case Op::EvalSlot:

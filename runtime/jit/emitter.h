@@ -64,11 +64,10 @@ class Emitter : protected Xbyak::CodeGenerator {
   // Calls use(operand) with the same, or memory: a constant or a place in the frame.
   template <typename Use>
   void with_operand(Value value, Width width, size_t bytes, int spare, Use use) {
-    if (places_.registers[value] != Places::kNone) {
-      use(in_register(value, bytes, spare));
-    } else if (is_constant(value)) {
+    const bool has_register = places_.registers[value] != Places::kNone;
+    if (!has_register && is_constant(value)) {
       use(pool_word(function_->values[value].bits, width));
-    } else if (bytes < 16) {
+    } else if (has_register || bytes < 16) {
       use(in_register(value, bytes, spare));
     } else {
       use(frame_place(value, bytes));
