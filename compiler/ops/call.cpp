@@ -1,5 +1,7 @@
 #include "compiler/ops/call.h"
 
+#include <algorithm>
+
 #include "compiler/ops/ops.h"
 #include "runtime/base/convert.h"
 
@@ -44,6 +46,13 @@ Expr make_none() {
 Expr scalar(DType dtype, double value) {
   auto data = ingot::make_tensor(nullptr, dtype, {});
   with_element(dtype, [&]<typename T>() { store_element<T>(data->data, convert<T>(value)); });
+  return std::make_shared<Constant>(std::move(data), false, Span{});
+}
+
+Expr numbers(std::span<const double> values) {
+  const int64_t dims[] = {static_cast<int64_t>(values.size())};
+  auto data = ingot::make_tensor(nullptr, DType::Float64, dims);
+  std::ranges::copy(values, data->elements<double>());
   return std::make_shared<Constant>(std::move(data), false, Span{});
 }
 

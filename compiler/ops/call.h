@@ -13,6 +13,8 @@ ir::Expr make_shape(std::vector<PrimExpr> dims);
 ir::Expr make_prim(const PrimExpr& value);
 ir::Expr make_text(std::string value);
 ir::Expr make_none();
+// A tensor of float64, rank 1.
+ir::Expr numbers(std::span<const double> values);
 // A rank-0 tensor.
 ir::Expr scalar(DType dtype, double value);
 // The parts of x along an axis at indices of which one outside is an error; behind `batch_dims` that both share.

@@ -16,7 +16,14 @@ namespace {
 struct Numbers {
   std::optional<Dims> known;
   Expr values;  // a shape, or a tensor of int64
-  size_t count;
+  std::optional<size_t> count;
+
+  size_t known_count(const CallSite& call, size_t i) const {
+    if (!count)
+      call.fail(ErrorCode::TypeError, "the number of elements of {} must be known; bind it with match_cast",
+                call.name_of(i));
+    return *count;
+  }
 
   std::vector<int64_t> constants(const CallSite& call, std::string_view what) const {
     std::vector<int64_t> result;
@@ -40,11 +47,10 @@ Expr constant_list(Dims values) { return make_call("shape_to_tensor", {make_shap
 
 Numbers numbers_at(const CallSite& call, size_t i) {
   if (!call.has(i)) call.fail(ErrorCode::ArityMismatch, "argument {} is missing", i);
-  Numbers numbers{constant_integers(call, i), call.arg(i), 0};
+  Numbers numbers{constant_integers(call, i), call.arg(i), std::nullopt};
   const auto& info = call.info(i);
   if (info != nullptr && info->kind == InfoKind::Shape && !numbers.known) {
-    if (!info->rank) call.fail(ErrorCode::TypeError, "the rank of {} must be known", call.name_of(i));
-    numbers.count = *info->rank;
+    if (info->rank) numbers.count = *info->rank;
     numbers.values = make_call("shape_to_tensor", {call.arg(i)});
     return numbers;
   }
@@ -56,18 +62,17 @@ Numbers numbers_at(const CallSite& call, size_t i) {
   require_integer(call, x);
   if (x.rank() > 1) call.fail(ErrorCode::ShapeMismatch, "{} must have rank 0 or 1, it has rank {}", x.name, x.rank());
   const auto count = x.rank() == 0 ? std::optional<int64_t>(1) : x.dims()[0].as_const();
-  if (!count)
-    call.fail(ErrorCode::TypeError, "the number of elements of {} must be known, it is {}", x.name,
-              to_text(x.dims()[0]));
-  numbers.count = static_cast<size_t>(*count);
+  if (count) numbers.count = static_cast<size_t>(*count);
   numbers.values = x.dtype() == DType::Int64 ? call.arg(i) : cast_to(call.arg(i), DType::Int64);
   return numbers;
 }
 
-StructInfo of_rank(const CallSite& call, DType dtype, size_t rank) {
-  if (rank > kMaxRank)
-    call.fail(ErrorCode::ShapeMismatch, "the result has rank {}, the greatest is {}", rank, kMaxRank);
-  return tensor_info(dtype, static_cast<uint32_t>(rank));
+// A tensor of so many dimensions, where that is known.
+StructInfo of_rank(const CallSite& call, DType dtype, std::optional<size_t> rank) {
+  if (!rank) return tensor_info(dtype);
+  if (*rank > kMaxRank)
+    call.fail(ErrorCode::ShapeMismatch, "the result has rank {}, the greatest is {}", *rank, kMaxRank);
+  return tensor_info(dtype, static_cast<uint32_t>(*rank));
 }
 
 }  // namespace
@@ -76,8 +81,8 @@ Meaning define_dynamic_broadcast_to(const CallSite& call) {
   const auto x = operand(call, 0);
   const Numbers shape = numbers_at(call, 1);
   if (shape.known) return make_call("broadcast_to", {call.arg(0), make_shape(*shape.known)});
-  if (shape.count < x.rank())
-    call.fail(ErrorCode::ShapeMismatch, "{} has rank {}, the shape has {} dimensions", x.name, x.rank(), shape.count);
+  if (shape.count && *shape.count < x.rank())
+    call.fail(ErrorCode::ShapeMismatch, "{} has rank {}, the shape has {} dimensions", x.name, x.rank(), *shape.count);
   return make_builtin("expand", {call.arg(0), shape.values}, of_rank(call, x.dtype(), shape.count));
 }
 
@@ -104,12 +109,12 @@ Meaning define_dynamic_tile(const CallSite& call) {
   const auto x = operand(call, 0);
   const Numbers reps = numbers_at(call, 1);
   if (reps.known) return make_call("tile", {call.arg(0)}, {{"reps", reps.constants(call, "reps")}});
-  const size_t rank = std::max(x.rank(), reps.count);
+  const size_t count = reps.known_count(call, 1), rank = std::max(x.rank(), count);
   Dims dims(rank - x.rank(), PrimExpr(1));
   dims.insert(dims.end(), x.dims().begin(), x.dims().end());
   const Expr data = rank == x.rank() ? call.arg(0) : make_call("reshape", {call.arg(0), make_shape(dims)});
   const Expr times =
-      rank == reps.count ? reps.values : list_of({constant_list(Dims(rank - reps.count, PrimExpr(1))), reps.values});
+      rank == count ? reps.values : list_of({constant_list(Dims(rank - count, PrimExpr(1))), reps.values});
   return make_builtin("tile", {data, times}, of_rank(call, x.dtype(), rank));
 }
 
@@ -128,16 +133,18 @@ Meaning define_dynamic_squeeze(const CallSite& call) {
   const auto x = operand(call, 0);
   const Numbers axis = numbers_at(call, 1);
   if (axis.known) return make_call("squeeze", {call.arg(0)}, {{"axis", axis.constants(call, "axis")}});
-  if (axis.count > x.rank())
-    call.fail(ErrorCode::ShapeMismatch, "{} has rank {}, {} axes are given", x.name, x.rank(), axis.count);
-  return make_builtin("squeeze", {call.arg(0), axis.values}, of_rank(call, x.dtype(), x.rank() - axis.count));
+  if (axis.count && *axis.count > x.rank())
+    call.fail(ErrorCode::ShapeMismatch, "{} has rank {}, {} axes are given", x.name, x.rank(), *axis.count);
+  const auto rank = axis.count ? std::optional(x.rank() - *axis.count) : std::nullopt;
+  return make_builtin("squeeze", {call.arg(0), axis.values}, of_rank(call, x.dtype(), rank));
 }
 
 Meaning define_dynamic_expand_dims(const CallSite& call) {
   const auto x = operand(call, 0);
   const Numbers axis = numbers_at(call, 1);
   const int64_t added = call.integer("num_newaxis");
-  if (axis.count != 1) call.fail(ErrorCode::ShapeMismatch, "axis has {} numbers, 1 is wanted", axis.count);
+  if (const size_t count = axis.known_count(call, 1); count != 1)
+    call.fail(ErrorCode::ShapeMismatch, "axis has {} numbers, 1 is wanted", count);
   if (axis.known)
     return make_call("expand_dims", {call.arg(0)}, {{"axis", axis.constants(call, "axis")}, {"num_newaxis", added}});
   if (added != 1)
@@ -147,17 +154,24 @@ Meaning define_dynamic_expand_dims(const CallSite& call) {
 
 Meaning define_dynamic_one_hot(const CallSite& call) {
   const Numbers depth = numbers_at(call, 3);
-  if (!depth.known || depth.count != 1)
-    call.fail(ErrorCode::Unsupported, "{} must be a number or a prim; bind it with match_cast", call.name_of(3));
-  if (!depth.known->front().as_const()) {
-    const auto indices = operand(call, 0), on = operand(call, 1);
+  if (const size_t count = depth.known_count(call, 3); count != 1)
+    call.fail(ErrorCode::ShapeMismatch, "the depth has {} numbers, 1 is wanted", count);
+  if (!depth.known || !depth.known->front().as_const()) {
+    const auto indices = operand(call, 0), on = operand(call, 1), off = operand(call, 2);
+    require_integer(call, indices);
+    for (const auto* x : {&on, &off}) require_rank(call, *x, 0);
     const int64_t axis = normalize_axis(call, call.integer("axis"), indices.rank() + 1);
+    const DType dtype = dtype_of(call, "dtype") == DType::None ? on.dtype() : dtype_of(call, "dtype");
+    if (!depth.known)
+      return make_builtin(
+          "one_hot",
+          {call.arg(0), cast_to(call.arg(1), dtype), cast_to(call.arg(2), dtype), depth.values, make_prim(axis)},
+          of_rank(call, dtype, indices.rank() + 1));
     Dims dims(indices.rank() + 1, PrimExpr(1));
     dims[static_cast<size_t>(axis)] = depth.known->front();
     const Expr places = make_call("arange", {make_prim(depth.known->front())}, {{"dtype", indices.dtype()}});
     const Expr hit = make_call("equal", {make_call("expand_dims", {call.arg(0)}, {{"axis", axis}}),
                                          make_call("reshape", {places, make_shape(dims)}, {{"allowzero", true}})});
-    const DType dtype = dtype_of(call, "dtype") == DType::None ? on.dtype() : dtype_of(call, "dtype");
     return make_call("where", {hit, cast_to(call.arg(1), dtype), cast_to(call.arg(2), dtype)});
   }
   Attrs attrs = call.attrs();
@@ -170,6 +184,17 @@ Meaning define_dynamic_reshape(const CallSite& call) {
   const Numbers shape = numbers_at(call, 1);
   if (shape.known) return make_call("reshape", {call.arg(0), make_shape(*shape.known)});
   return make_builtin("reshape_like", {call.arg(0), shape.values, make_prim(0)}, of_rank(call, x.dtype(), shape.count));
+}
+
+// The shape last.
+Meaning define_dynamic_sparse_to_dense(const CallSite& call) {
+  const auto places = operand(call, 0), values = operand(call, 1);
+  require_integer(call, places);
+  const Numbers shape = numbers_at(call, 3);
+  const Expr fill = given(call, 2) ? call.arg(2) : scalar(values.dtype(), 0);
+  if (given(call, 2)) require_same_dtype(call, values, operand(call, 2));
+  return make_builtin("sparse_to_dense", {call.arg(0), call.arg(1), fill, shape.values},
+                      of_rank(call, values.dtype(), shape.count));
 }
 
 // slice_mode "size": sizes instead of ends; a negative one is all that remains.

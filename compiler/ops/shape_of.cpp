@@ -38,21 +38,27 @@ DType dtype_asked(const CallSite& call) {
   return dtype == DType::None ? DType::Int64 : dtype;
 }
 
-// Not even the rank of the shape is known; its length is seen when the program runs.
-bool of_open_shape(const CallSite& call) {
-  const StructInfo& shape = call.info(0);
-  return shape != nullptr && shape->kind == InfoKind::Shape && !shape->rank && dtype_asked(call) == DType::Int64;
+// A shape, or a tensor's, of which not even the rank is known: as the builtins of the VM give it.
+bool is_open(const CallSite& call) {
+  const auto& info = call.info(0);
+  if (info == nullptr || info->dims) return false;
+  return (info->kind == InfoKind::Shape || info->kind == InfoKind::Tensor) && !info->rank &&
+         dtype_asked(call) == DType::Int64;
 }
 
 }  // namespace
 
 StructInfo infer_shape_to_tensor(const CallSite& call) {
-  if (of_open_shape(call)) return tensor_info(DType::Int64, 1);
+  if (is_open(call)) return tensor_info(DType::Int64, 1u);
   return tensor_info(dtype_asked(call), Dims{PrimExpr(static_cast<int64_t>(dims_asked(call).size()))});
 }
 
 Meaning define_shape_to_tensor(const CallSite& call) {
-  if (of_open_shape(call)) return BuiltinCall{"shape_to_tensor"};
+  if (is_open(call)) {
+    const bool tensor = call.info(0)->kind == InfoKind::Tensor;
+    const Expr shape = tensor ? make_builtin("shape_of", {call.arg(0)}, shape_info()) : call.arg(0);
+    return make_builtin("shape_to_tensor", {shape}, tensor_info(DType::Int64, 1u));
+  }
   OpFunc f(call);
   const Dims dims = dims_asked(call);
   for (size_t d = 0; d < dims.size(); ++d)

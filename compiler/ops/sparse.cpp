@@ -120,6 +120,25 @@ Meaning define_sparse_transpose(const CallSite& call) {
   return make_tuple({moved(s.value), converted(moved(s.row), s.columns.dtype()), begins});
 }
 
+// Coordinates and values with the default in the first column of each row that had none; and which rows had none.
+Meaning define_sparse_fill_empty_rows(const CallSite& call) {
+  const auto places = operand(call, 0), values = operand(call, 1), shape = operand(call, 2), fill = operand(call, 3);
+  require_rank(call, places, 2);
+  require_rank(call, values, 1);
+  require_rank(call, shape, 1);
+  for (const auto* x : {&places, &shape}) require_integer(call, *x);
+  require_same_dtype(call, values, fill);
+  require_equal(call, "numbers of elements", places, places.dims()[0], values, values.dims()[0]);
+  require_equal(call, "numbers of dimensions", places, places.dims()[1], shape, shape.dims()[0]);
+  const Expr all =
+      make_builtin("sparse_fill_empty_rows",
+                   {call.arg(0), call.arg(1), converted(call.arg(2), DType::Int64), call.arg(3)}, object_info());
+  const auto part = [&](int64_t i, DType dtype, uint32_t rank) {
+    return make_builtin("sequence_at", {all, make_prim(i)}, tensor_info(dtype, rank));
+  };
+  return make_tuple({part(0, DType::Int64, 2), part(1, values.dtype(), 1), part(2, DType::Int64, 1)});
+}
+
 // (coordinates, shape) of the same elements in a tensor of another shape, of which one dimension may be -1.
 Meaning define_sparse_reshape(const CallSite& call) {
   const auto places = operand(call, 0), from = operand(call, 1), to = operand(call, 2);

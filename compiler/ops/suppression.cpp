@@ -85,6 +85,25 @@ Expr kept(const CallSite& call, const Boxes& b, const Expr& rows, const Expr& sc
   return sliced(sliced(marked, 0, 0, b.batches), 1, 0, b.count);
 }
 
+// Scores decay by the overlap with better boxes: (rows, places, numbers), or the rows alone.
+Meaning softly(const CallSite& call, const Operand& data, const Operand& indices) {
+  const auto integer_of = [&](std::string_view name) { return static_cast<double>(call.integer(name)); };
+  const double options[] = {
+      call.number("soft_nms_sigma"), call.number("score_threshold"), call.flag("force_suppress") ? 1.0 : 0.0,
+      integer_of("top_k"),           integer_of("coord_start"),      integer_of("score_index"),
+      integer_of("id_index")};
+  const Expr all = make_builtin("soft_suppression",
+                                {call.arg(0), call.arg(1), call.arg(2), limit(call, 3, "max_output_size", DType::Int64),
+                                 limit(call, 4, "iou_threshold", DType::Float64), numbers(options)},
+                                object_info());
+  const auto part = [&](int64_t i, DType dtype, const Dims& dims) {
+    return make_builtin("sequence_at", {all, make_prim(i)}, tensor_info(dtype, dims));
+  };
+  const Expr rows = part(0, data.dtype(), data.dims());
+  if (!call.flag("return_indices")) return rows;
+  return make_tuple({rows, part(1, DType::Int32, indices.dims()), part(2, DType::Int32, {data.dims()[0], 1})});
+}
+
 }  // namespace
 
 // Places of the boxes that stay, then -1, and their number; or the rows, the others being -1.
@@ -102,8 +121,7 @@ Meaning define_non_max_suppression(const CallSite& call) {
   b.require_column(call, "coord_start", 0, 4);
   b.require_column(call, "score_index", 0, 1);
   b.require_column(call, "id_index", -1, 1);
-  if (call.number("soft_nms_sigma") != 0)
-    call.fail(ErrorCode::Unsupported, "soft_nms_sigma is {}, only 0 is there", call.number("soft_nms_sigma"));
+  if (call.number("soft_nms_sigma") > 0) return softly(call, data, indices);
 
   const Expr position = make_call("expand_dims", {make_call("arange", {make_prim(b.count)}, {{"dtype", DType::Int64}})},
                                   {{"axis", int64_t{0}}});

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "runtime/base/arithmetic.h"
+#include "vm/builtins/box.h"
 #include "vm/builtins/builtins.h"
 
 // Operators whose results are as large as the data says.
@@ -171,24 +172,6 @@ Value top_k(const Args& args) {
   return tuple_value(args.pool(), {Value(std::move(values)), Value(std::move(places))});
 }
 
-namespace {
-
-struct Box {
-  double top, left, bottom, right;
-  double area() const { return (bottom - top) * (right - left); }
-};
-
-double overlap(const Box& a, const Box& b) {
-  const double height = std::min(a.bottom, b.bottom) - std::max(a.top, b.top);
-  const double width = std::min(a.right, b.right) - std::max(a.left, b.left);
-  if (height <= 0 || width <= 0) return 0;
-  const double both = height * width;
-  const double either = a.area() + b.area() - both;
-  return either <= 0 ? 0 : both / either;
-}
-
-}  // namespace
-
 Value non_max_suppression(const Args& args) {
   const auto boxes = args.tensor(0), scores = args.tensor(1);
   if (boxes->rank != 3 || scores->rank != 3 || boxes->dims()[2] != 4 || boxes->dims()[0] != scores->dims()[0] ||
@@ -205,7 +188,7 @@ Value non_max_suppression(const Args& args) {
     double v[4];
     for (int64_t c = 0; c < 4; ++c) v[c] = get_number(*boxes, static_cast<size_t>((batch * count + i) * 4 + c));
     if (centred) return Box{v[1] - v[3] / 2, v[0] - v[2] / 2, v[1] + v[3] / 2, v[0] + v[2] / 2};
-    return Box{std::min(v[0], v[2]), std::min(v[1], v[3]), std::max(v[0], v[2]), std::max(v[1], v[3])};
+    return box_of_corners(v[0], v[1], v[2], v[3]);
   };
   Dims selected;
   for (int64_t batch = 0; batch < boxes->dims()[0]; ++batch)
