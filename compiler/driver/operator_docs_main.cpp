@@ -14,7 +14,8 @@ std::string operators_table() {
   std::string text = "| operator | also | arguments | attributes | meaning |\n|---|---|---|---|---|\n";
   for (const ir::Op& op : ops::all())
     text += fmt::format("| `{}` | {} | {} | {} | {} |\n", op.name, fmt::join(op.aliases, ", "),
-                        fmt::join(op.params, ", "), vm::doc_cell(fmt::format("{}", fmt::join(op.attributes, ", "))),
+                        vm::doc_cell(fmt::format("{}", fmt::join(op.params, ", "))),
+                        vm::doc_cell(fmt::format("{}", fmt::join(op.attributes, ", "))),
                         vm::doc_cell(std::string(op.summary)));
   return text;
 }

@@ -19,8 +19,7 @@ std::optional<std::string_view> default_text(const Op& op, std::string_view name
 std::string_view param_name(const Op& op, size_t i) {
   if (op.params.empty()) return {};
   std::string_view name = op.params[std::min(i, op.params.size() - 1)];
-  while (!name.empty() && (name.back() == '.' || name.back() == '?')) name.remove_suffix(1);
-  return name;
+  return name.substr(0, name.find_first_of("|?."));
 }
 
 }  // namespace

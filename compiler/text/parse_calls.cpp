@@ -10,10 +10,13 @@
 namespace ingot::text {
 namespace {
 
-std::string_view bare_param(std::string_view name) {
-  while (!name.empty() && (name.back() == '.' || name.back() == '?')) name.remove_suffix(1);
-  return name;
+// "x|data", of "x|data?" and "x|data...": the names of a parameter.
+std::string_view names_of_param(std::string_view line) {
+  while (!line.empty() && (line.back() == '.' || line.back() == '?')) line.remove_suffix(1);
+  return line;
 }
+
+std::string_view bare_param(std::string_view line) { return ir::attribute_name(names_of_param(line)); }
 
 bool takes_any_number(const ir::Op& op) { return !op.params.empty() && op.params.back().ends_with("..."); }
 
@@ -214,13 +217,14 @@ void Parser::named_argument(const ir::Op* op, Arguments& into) {
   for (const std::string_view line : op->attributes)
     if (ir::names_attribute(line, name.text)) param = bare_attribute(line);
   for (size_t i = 0; i < op->params.size(); ++i) {
-    if (bare_param(op->params[i]) != param) continue;
+    if (!ir::names_attribute(names_of_param(op->params[i]), param)) continue;
     if (number_attribute(*op, param, into)) return;
-    if (into.positional.size() != i)
-      fail_at(span_of(name), fmt::format("{}: argument {} comes at position {}, belongs at {}", op->name, name.text,
-                                         into.positional.size(), i));
+    if (i < into.positional.size() && into.positional[i] != nullptr)
+      fail_at(span_of(name), fmt::format("{}: argument {} is given twice", op->name, name.text));
     const bool dtype = dtype_name_here() && (peek(1).is(",") || peek(1).is(")"));
-    into.positional.push_back(dtype ? dtype_argument() : at("[") ? list_argument() : expression());
+    Expr value = dtype ? dtype_argument() : at("[") ? list_argument() : expression();
+    if (i >= into.positional.size()) into.positional.resize(i + 1);
+    into.positional[i] = std::move(value);
     return;
   }
   if (at_word("None")) {
@@ -266,8 +270,11 @@ Parser::Arguments Parser::arguments(const ir::Op* op) {
   const LineMode lines(*this, false);
   Arguments result;
   while (!at(")")) {
+    const bool gap = std::ranges::find(result.positional, nullptr) != result.positional.end();
     if (peek().kind == TokenKind::Identifier && peek(1).is("="))
       named_argument(op, result);
+    else if (gap && !at_type())
+      fail_here(fmt::format("{}: an argument without a name follows named ones", op->name));
     else if (op != nullptr && takes_dtype(*op) && dtype_name_here() && (peek(1).is(",") || peek(1).is(")")))
       result.positional.push_back(dtype_argument());
     else if (op != nullptr && at("["))
@@ -279,8 +286,23 @@ Parser::Arguments Parser::arguments(const ir::Op* op) {
     if (!accept(",")) break;
   }
   expect(")", "after the arguments of a call");
-  if (op != nullptr) bind_positional_attributes(*op, result);
+  if (op != nullptr) {
+    fill_gaps(*op, result);
+    bind_positional_attributes(*op, result);
+  }
   return result;
+}
+
+// What named arguments leave out is null where it is optional.
+void Parser::fill_gaps(const ir::Op& op, Arguments& into) {
+  for (size_t i = 0; i < into.positional.size(); ++i) {
+    if (into.positional[i] != nullptr) continue;
+    const ir::Span span = span_of(tokens_[at_ - 1]);
+    if (!op.params[i].ends_with('?'))
+      fail_at(span, fmt::format("{}: argument {} is missing", op.name, bare_param(op.params[i])), {},
+              ErrorCode::ArityMismatch);
+    into.positional[i] = make<ir::NullValue>(span);
+  }
 }
 
 // Literals behind the last parameter are attributes in the operator's order: softmax(%x, -1), cast(%x, "int8").
@@ -306,7 +328,7 @@ ir::Expr Parser::call(Expr callee, std::vector<StructInfo> type_args, size_t fir
   const auto* op = ir::as<ir::OpExpr>(callee);
   Arguments args = arguments(op != nullptr ? op->op : nullptr);
   // The name of a PackedFunc stands for the function.
-  if (op != nullptr && !args.positional.empty() && op->op->params.front() == "func")
+  if (op != nullptr && !args.positional.empty() && bare_param(op->op->params.front()) == "func")
     if (const auto* name = ir::as<ir::String>(args.positional.front()))
       args.positional.front() =
           std::make_shared<ir::ExternFunc>(name->value, std::vector<StructInfo>{}, std::vector<uint32_t>{}, name->span);

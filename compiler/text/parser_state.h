@@ -129,6 +129,7 @@ class Parser {
   bool number_attribute(const ir::Op& op, std::string_view name, Arguments& into);
   Expr dtype_argument();
   Expr list_argument();
+  void fill_gaps(const ir::Op& op, Arguments& into);
   void bind_positional_attributes(const ir::Op& op, Arguments& into);
   Expr call(Expr callee, std::vector<StructInfo> type_args, size_t first);
   std::optional<std::vector<StructInfo>> try_type_arguments();
