@@ -17,6 +17,8 @@ void require(const CallSite& call, const Operand& x, Operands operands) {
       return require_float(call, x);
     case Operands::Integer:
       return require_integer(call, x);
+    case Operands::Bits:
+      return x.dtype() == DType::Bool ? void() : require_integer(call, x);
     case Operands::Any:
     case Operands::Choice:
       break;

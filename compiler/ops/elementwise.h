@@ -11,6 +11,7 @@ enum class Operands : uint8_t {
   Numeric,  // integers and floats
   Float,
   Integer,
+  Bits,    // Integer and bool
   Any,     // Numeric and bool
   Choice,  // the first is bool, the others have one dtype of any kind
 };

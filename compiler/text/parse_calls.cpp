@@ -216,17 +216,21 @@ void Parser::named_argument(const ir::Op* op, Arguments& into) {
   std::string_view param = name.text == "tir_vars" ? "vars" : std::string_view(name.text);
   for (const std::string_view line : op->attributes)
     if (ir::names_attribute(line, name.text)) param = bare_attribute(line);
+  bool twice = false;
   for (size_t i = 0; i < op->params.size(); ++i) {
     if (!ir::names_attribute(names_of_param(op->params[i]), param)) continue;
     if (number_attribute(*op, param, into)) return;
-    if (i < into.positional.size() && into.positional[i] != nullptr)
-      fail_at(span_of(name), fmt::format("{}: argument {} is given twice", op->name, name.text));
+    if (i < into.positional.size() && into.positional[i] != nullptr) {
+      twice = true;
+      continue;
+    }
     const bool dtype = dtype_name_here() && (peek(1).is(",") || peek(1).is(")"));
     Expr value = dtype ? dtype_argument() : at("[") ? list_argument() : expression();
     if (i >= into.positional.size()) into.positional.resize(i + 1);
     into.positional[i] = std::move(value);
     return;
   }
+  if (twice) fail_at(span_of(name), fmt::format("{}: argument {} is given twice", op->name, name.text));
   if (at_word("None")) {
     take();
     return;
