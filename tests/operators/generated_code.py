@@ -17,7 +17,7 @@ sys.path.insert(0, str(FOLDER))
 from cases import ALL, FLOATS, INTS, NAMES, NUMBERS  # noqa: E402
 from sweep import batch  # noqa: E402
 
-DTYPES = {"Numeric": NUMBERS, "Float": FLOATS, "Integer": INTS, "Any": ALL, "Choice": ALL}
+DTYPES = {"Numeric": NUMBERS, "Float": FLOATS, "Integer": INTS, "Bits": (*INTS, "bool"), "Any": ALL, "Choice": ALL}
 # Operator, and why.
 EXPECTED = {}
 
@@ -27,7 +27,7 @@ def elementwise_calls():
     text = (FOLDER.parents[1] / "compiler/ops/ops.def").read_text()
     line = re.compile(r"^ELEMENTWISE\((\w+), A\([^)]*\), P\(([^)]*)\), D\(([^)]*)\), (\w+)", re.MULTILINE)
     for name, params, attributes, kind in line.findall(text):
-        operands = re.findall(r'"(\w+)"', params)
+        operands = re.findall(r'"([\w|]+)"', params)
         given = "".join(f", {a}=1.0" for a in re.findall(r'"(\w+)"', attributes))
         for dtype in DTYPES[kind]:
             dtypes = [("bool" if kind == "Choice" and i == 0 else NAMES[dtype]) for i in range(len(operands))]
