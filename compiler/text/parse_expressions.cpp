@@ -95,6 +95,7 @@ ir::Expr Parser::postfix() {
   Expr e = primary();
   while (!ends_graph_binding()) {
     if (at("(")) {
+      if (peek().starts_line) continued_ = at_;
       e = call(std::move(e), {}, first);
     } else if (at(".") && peek(1).kind == TokenKind::Integer) {
       take();
@@ -217,6 +218,8 @@ ir::Expr Parser::word() {
   } else if (call) {
     report(span_of(name), fmt::format("there is no operator {}", name.text), {}, ErrorCode::TypeError);
     skip_brackets();
+  } else if (at("[") && !ends_graph_binding()) {
+    refuse_type(name);
   } else {
     report(span_of(name), fmt::format("{} is neither a local variable nor an operator", name.text),
            fmt::format("a dimension in an expression is written prim({}), a local variable %{}", name.text, name.text),

@@ -71,8 +71,11 @@ ir::Expr Parser::statements(std::string_view closing) {
   if (!block.result) {
     if (complete && diagnostics_.all().size() == errors) {
       --at_;
-      fail_here("a block must end with an expression, its value",
-                "write the result without ';' before the closing bracket");
+      std::string hint = "write the result without ';' before the closing bracket";
+      if (continued_ > first)
+        hint = fmt::format("the '(' at {}:{} continues the line before it; a ';' may be missing there",
+                           tokens_[continued_].line, tokens_[continued_].column);
+      fail_here("a block must end with an expression, its value", std::move(hint));
     }
     block.result = missing(span_from(first));
   }

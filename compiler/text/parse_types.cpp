@@ -63,6 +63,11 @@ std::optional<DType> Parser::dtype_name_here() {
   return dtype;
 }
 
+void Parser::refuse_type(const Token& name) {
+  fail_at(span_of(name), fmt::format("{} is not a type", name.text),
+          "types are Tensor[(n, 4), float32], Shape[(n,)], Prim[int64], (A, B), fn(A) -> B and Object");
+}
+
 void Parser::refuse_dtype(const Token& name) {
   report(span_of(name), fmt::format("there is no dtype {}", name.text),
          "integers have 8, 16, 32 or 64 bits, floats 16, 32 or 64, in single lanes", ErrorCode::WellFormedness, 20);
@@ -162,8 +167,7 @@ StructInfo Parser::type() {
     return std::make_shared<const StructInfoNode>(std::move(node));
   }
   if (const auto dtype = dtype_of_word(name.text)) return tensor_info(*dtype, std::vector<PrimExpr>{});
-  fail_at(span_of(name), fmt::format("{} is not a type", name.text),
-          "types are Tensor[(n, 4), float32], Shape[(n,)], Prim[int64], (A, B), fn(A) -> B and Object");
+  refuse_type(name);
 }
 
 // From behind `ndim`; -1 says unknown.

@@ -102,6 +102,7 @@ class Parser {
   PrimExpr prim_primary();
   SymVar sym_var(const std::string& name);  // the one in scope, otherwise a new one
   std::optional<DType> dtype_name_here();
+  [[noreturn]] void refuse_type(const Token& name);
   [[noreturn]] void refuse_dtype(const Token& name);
 
   // parse_expressions.cpp
@@ -169,6 +170,7 @@ class Parser {
   uint32_t nesting_ = 0;
   bool gave_up_ = false;      // nested too deeply: no further errors
   bool syntax_only_ = false;  // nothing but ParseErrors is reported
+  size_t continued_ = 0;      // the last `(` of a call that begins a line
   bool line_ends_ = false;    // a line break ends the expression: inside a graph binding, outside of brackets
   std::unordered_map<size_t, bool> outputs_;  // of the dataflow block at hand: defining token -> leaves the block
   Scopes<ir::VarRef> vars_;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -67,8 +68,17 @@ class Relation {
  public:
   explicit Relation(Compatibility unknown) : unknown_(unknown) {}
 
+  // Pairs of shared parts are compared once.
   Compatibility operator()(const StructInfo& given, const StructInfo& expected) const {
     if (given == expected || expected->kind == InfoKind::Object) return Compatibility::Compatible;
+    if (given->kind != InfoKind::Tuple || expected->kind != InfoKind::Tuple) return compare_parts(given, expected);
+    const std::pair key(given.get(), expected.get());
+    if (const auto known = known_.find(key); known != known_.end()) return known->second;
+    return known_[key] = compare_parts(given, expected);
+  }
+
+ private:
+  Compatibility compare_parts(const StructInfo& given, const StructInfo& expected) const {
     if (given->kind == InfoKind::Object) return unknown_;
     if (given->kind != expected->kind) return Compatibility::Incompatible;
     switch (expected->kind) {
@@ -88,7 +98,6 @@ class Relation {
     return Compatibility::Compatible;
   }
 
- private:
   Compatibility dtype(const StructInfoNode& given, const StructInfoNode& expected) const {
     if (expected.dtype == DType::None || given.dtype == expected.dtype) return Compatibility::Compatible;
     return given.dtype == DType::None ? unknown_ : Compatibility::Incompatible;
@@ -123,11 +132,13 @@ class Relation {
     if (!expected->has_params) return (*this)(given->result, expected->result);
     if (!given->has_params) return worse(unknown_, (*this)(given->result, expected->result));
     if (given->fields.size() != expected->fields.size()) return Compatibility::Incompatible;
-    const StructInfo named = renamed_like(given, expected);
+    const StructInfo named = kept_.emplace_back(renamed_like(given, expected));
     return worse(fields(expected->fields, named->fields), (*this)(named->result, expected->result));
   }
 
   Compatibility unknown_;
+  mutable std::map<std::pair<const StructInfoNode*, const StructInfoNode*>, Compatibility> known_;
+  mutable std::vector<StructInfo> kept_;  // what known_ points to beside the two that are compared
 };
 
 StructInfo join_shapes(const StructInfo& a, const StructInfo& b) {
@@ -178,7 +189,12 @@ Compatibility is_compatible(const StructInfo& given, const StructInfo& expected)
   return Relation(Compatibility::Possibly)(given, expected);
 }
 
-StructInfo least_upper_bound(const StructInfo& a, const StructInfo& b) {
+namespace {
+
+// What pairs of tuples are joined to: pairs of shared parts are joined once.
+using Joins = std::map<std::pair<const StructInfoNode*, const StructInfoNode*>, StructInfo>;
+
+StructInfo joined(const StructInfo& a, const StructInfo& b, Joins& known) {
   if (a == b) return a;
   if (a->kind != b->kind) return object_info();
   switch (a->kind) {
@@ -194,9 +210,11 @@ StructInfo least_upper_bound(const StructInfo& a, const StructInfo& b) {
     }
     case InfoKind::Tuple: {
       if (a->fields.size() != b->fields.size()) return object_info();
+      const std::pair key(a.get(), b.get());
+      if (const auto found = known.find(key); found != known.end()) return found->second;
       std::vector<StructInfo> fields;
-      for (size_t i = 0; i < a->fields.size(); ++i) fields.push_back(least_upper_bound(a->fields[i], b->fields[i]));
-      return tuple_info(std::move(fields));
+      for (size_t i = 0; i < a->fields.size(); ++i) fields.push_back(joined(a->fields[i], b->fields[i], known));
+      return known[key] = tuple_info(std::move(fields));
     }
     case InfoKind::Func:
       return join_funcs(a, b);
@@ -204,32 +222,67 @@ StructInfo least_upper_bound(const StructInfo& a, const StructInfo& b) {
   return object_info();
 }
 
-StructInfo erase_vars(const StructInfo& info, const std::function<bool(const SymVar&)>& in_scope) {
-  if (!info) return info;
-  const auto leaves_scope = [&](const PrimExpr& expr) {
-    bool leaves = false;
-    for_each_var(expr, [&](const SymVar& var) { leaves |= !in_scope(var); });
-    return leaves;
-  };
-  if (info->kind == InfoKind::Func && info->has_params) {
-    const VarSet bound = bound_by_params(info);
-    const auto inside = [&](const SymVar& var) { return bound.contains(var.get()) || in_scope(var); };
-    std::vector<StructInfo> params;
-    for (const StructInfo& param : info->fields) params.push_back(erase_vars(param, inside));
-    StructInfo result = erase_vars(info->result, inside);
-    const bool unchanged = params == info->fields && result == info->result;
-    return unchanged ? info : func_info(std::move(params), std::move(result), info->pure);
-  }
-  StructInfoNode node = *info;
-  if (node.dims && std::ranges::any_of(*node.dims, leaves_scope)) node.dims.reset();
-  if (node.shape_var && !in_scope(node.shape_var)) node.shape_var.reset();
-  if (node.value && leaves_scope(*node.value)) node.value.reset();
-  for (StructInfo& field : node.fields) field = erase_vars(field, in_scope);
-  node.result = erase_vars(node.result, in_scope);
-  const bool unchanged = node.dims.has_value() == info->dims.has_value() && node.shape_var == info->shape_var &&
-                         node.value.has_value() == info->value.has_value() && node.fields == info->fields &&
-                         node.result == info->result;
-  return unchanged ? info : std::make_shared<const StructInfoNode>(std::move(node));
+}  // namespace
+
+StructInfo least_upper_bound(const StructInfo& a, const StructInfo& b) {
+  Joins known;
+  return joined(a, b, known);
 }
+
+namespace {
+
+using InScope = std::function<bool(const SymVar&)>;
+
+// Shared parts stay shared.
+class Eraser {
+ public:
+  explicit Eraser(const InScope& in_scope) : in_scope_(in_scope) {}
+
+  StructInfo operator()(const StructInfo& info) {
+    if (!info) return info;
+    if (info->kind != InfoKind::Tuple) return erased(info);
+    if (const auto known = known_.find(info.get()); known != known_.end()) return known->second;
+    return known_[info.get()] = erased(info);
+  }
+
+ private:
+  bool leaves_scope(const PrimExpr& expr) const {
+    bool leaves = false;
+    for_each_var(expr, [&](const SymVar& var) { leaves |= !in_scope_(var); });
+    return leaves;
+  }
+
+  StructInfo erased(const StructInfo& info) {
+    if (info->kind == InfoKind::Func && info->has_params) {
+      const VarSet bound = bound_by_params(info);
+      const InScope inside = [&](const SymVar& var) { return bound.contains(var.get()) || in_scope_(var); };
+      Eraser inner(inside);
+      std::vector<StructInfo> params;
+      for (const StructInfo& param : info->fields) params.push_back(inner(param));
+      StructInfo result = inner(info->result);
+      const bool unchanged = params == info->fields && result == info->result;
+      return unchanged ? info : func_info(std::move(params), std::move(result), info->pure);
+    }
+    // Not on the stack, which deeply nested ones would fill.
+    const auto node = std::make_shared<StructInfoNode>(*info);
+    if (node->dims && std::ranges::any_of(*node->dims, [&](const PrimExpr& dim) { return leaves_scope(dim); }))
+      node->dims.reset();
+    if (node->shape_var && !in_scope_(node->shape_var)) node->shape_var.reset();
+    if (node->value && leaves_scope(*node->value)) node->value.reset();
+    for (StructInfo& field : node->fields) field = (*this)(field);
+    node->result = (*this)(node->result);
+    const bool unchanged = node->dims.has_value() == info->dims.has_value() && node->shape_var == info->shape_var &&
+                           node->value.has_value() == info->value.has_value() && node->fields == info->fields &&
+                           node->result == info->result;
+    return unchanged ? info : node;
+  }
+
+  const InScope& in_scope_;
+  std::unordered_map<const StructInfoNode*, StructInfo> known_;
+};
+
+}  // namespace
+
+StructInfo erase_vars(const StructInfo& info, const InScope& in_scope) { return Eraser(in_scope)(info); }
 
 }  // namespace ingot
