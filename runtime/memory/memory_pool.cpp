@@ -55,10 +55,10 @@ void* MemoryPool::from_system(size_t bytes) {
   try {
     void* memory = nullptr;
     try {
-      memory = allocate_system(bytes);
+      memory = allocate_system(bytes, BlockStart::HalfPage);
     } catch (const Error&) {
       trim();
-      memory = allocate_system(bytes);
+      memory = allocate_system(bytes, BlockStart::HalfPage);
     }
     ++account_->statistics().system_allocations;
     return memory;

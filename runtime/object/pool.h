@@ -30,10 +30,16 @@ class ObjectPool {
   ~ObjectPool() = default;
 };
 
+// Where blocks of 64 KB to 4 MB begin. To a processor a load whose address has the last 12 bits of a store a little in
+// front of it seems to wait for that store: what reads one tensor and writes another takes up to a quarter longer where
+// the second lies 64 to 256 bytes further within its page. Half a page apart they are out of each other's way: tensors
+// of hosts begin with a page, those of pools in the middle of one.
+enum class BlockStart : uint8_t { Page, HalfPage };
+
 // Memory without a pool: aligned to 64. Throws OutOfMemory, always so above 512 GiB. The one place where objects,
 // arenas and pools ask the system; both functions stand alone in system_memory.cpp, so that a test program may define
 // them itself (to count, to fail).
-void* allocate_system(size_t bytes);
+void* allocate_system(size_t bytes, BlockStart start = BlockStart::Page);
 void deallocate_system(void* memory) noexcept;
 
 // The ObjectClass of T. A class with members that share() must reach has a `static void share_held(Object*) noexcept`.

@@ -161,6 +161,25 @@ TEST(Object, MemoryThatTheSystemRefusesIsOutOfMemory) {
   }
 }
 
+TEST(Object, LargeBlocksBeginWithPagesOrInTheMiddle) {
+  const auto place = [](const void* memory) { return reinterpret_cast<uintptr_t>(memory) % 4096; };
+  std::vector<void*> blocks;
+  for (const size_t bytes : {size_t{64}, size_t{2048}, size_t{65535}, size_t{65536}, size_t{100000}, size_t{5000000}})
+    for (int i = 0; i < 100; ++i)
+      for (const BlockStart start : {BlockStart::Page, BlockStart::HalfPage}) {
+        void* memory = allocate_system(bytes, start);
+        std::memset(memory, i, bytes);
+        if (bytes >= 65536 && bytes < 4000000) EXPECT_EQ(place(memory), start == BlockStart::Page ? 0 : 2048) << bytes;
+        EXPECT_EQ(place(memory) % 64, 0u) << bytes;
+        if (bytes > 1000000) {
+          deallocate_system(memory);
+        } else {
+          blocks.push_back(memory);
+        }
+      }
+  for (void* memory : blocks) deallocate_system(memory);
+}
+
 TEST(Value, CopiesCountAndMovesDoNot) {
   auto text = make_string(nullptr, "x");
   Value a(text);

@@ -24,7 +24,7 @@ struct System {
 
 }  // namespace
 
-void* allocate_system(size_t bytes) {
+void* allocate_system(size_t bytes, BlockStart) {
   if (the_system.requests_until_failure == 0) fail(ErrorCode::OutOfMemory, "no block of {} bytes", bytes);
   if (the_system.requests_until_failure > 0) --the_system.requests_until_failure;
   ++the_system.live;
