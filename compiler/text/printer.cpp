@@ -1,5 +1,6 @@
 #include "compiler/text/printer.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -20,8 +21,21 @@ class Names {
  public:
   const std::string& of(const void* node, const std::string& wanted) {
     auto [at, added] = names_.try_emplace(node);
-    if (added) at->second = fresh(wanted);
+    if (added) {
+      at->second = fresh(wanted);
+      given_.push_back(node);
+    }
     return at->second;
+  }
+  bool has(const void* node) const { return names_.contains(node); }
+  // What got its name after the mark is forgotten by `leave`: these names are free again.
+  size_t enter() const { return given_.size(); }
+  void leave(size_t mark) {
+    for (; given_.size() > mark; given_.pop_back()) {
+      const auto found = names_.find(given_.back());
+      used_.erase(found->second);
+      names_.erase(found);
+    }
   }
   void reserve(const std::string& name) { used_.insert(name); }
 
@@ -35,6 +49,7 @@ class Names {
   }
 
   std::unordered_map<const void*, std::string> names_;
+  std::vector<const void*> given_;
   std::unordered_set<std::string> used_;
   std::unordered_map<std::string, size_t> suffix_;
 };
@@ -214,18 +229,60 @@ class Printer {
         return bracketed("Prim", parts);
       case InfoKind::Tuple:
         return "(" + fields() + (i->fields.size() == 1 ? ",)" : ")");
-      case InfoKind::Func:
-        return fmt::format("{}fn({}) -> {}", i->pure ? "" : "impure ", i->has_params ? fields() : "...",
-                           info(i->result));
+      case InfoKind::Func: {
+        // Dimensions that only the function type knows are its own.
+        const size_t mark = sym_names_.enter();
+        std::string params = i->has_params ? fields() : "...";
+        std::string text = fmt::format("{}fn({}) -> {}", i->pure ? "" : "impure ", params, info(i->result));
+        sym_names_.leave(mark);
+        return text;
+      }
     }
     return {};
   }
 
-  void define(const VarRef& var) {
+  // Can the text say what was inferred? It has no words for a pure function of which the parameters are not known, and
+  // dimensions must be bound: in front of here, or in `binds`, the position of a parameter.
+  bool can_say(const StructInfo& i, bool binds) const {
+    if (has_nameless_params(i)) return false;
+    std::unordered_set<const SymVarNode*> own;
+    if (binds) for_each_binding_var(i, [&](const SymVar& var) { own.insert(var.get()); });
+    collect_own(i, own);
+    bool known = true;
+    for_each_var(i, [&](const SymVar& var) {
+      known = known && !hidden_.contains(var.get()) && (own.contains(var.get()) || sym_names_.has(var.get()));
+    });
+    return known;
+  }
+
+  static bool has_nameless_params(const StructInfo& i) {
+    if (i->kind == InfoKind::Func && ((i->pure && !i->has_params) || has_nameless_params(i->result))) return true;
+    return std::ranges::any_of(i->fields, has_nameless_params);
+  }
+
+  // Dimensions that function types bind.
+  static void collect_own(const StructInfo& i, std::unordered_set<const SymVarNode*>& into) {
+    if (i->kind == InfoKind::Func) {
+      for (const StructInfo& param : i->fields)
+        for_each_binding_var(param, [&](const SymVar& var) { into.insert(var.get()); });
+      collect_own(i->result, into);
+    }
+    for (const StructInfo& field : i->fields) collect_own(field, into);
+  }
+
+  // The dimensions of what a variable %s holds that gives the shape of a tensor type have no names of their own.
+  void hide(const StructInfo& i) {
+    for_each_var(i, [&](const SymVar& var) {
+      if (!sym_names_.has(var.get())) hidden_.insert(var.get());
+    });
+  }
+
+  void define(const VarRef& var, bool is_param = false) {
     if (var->shape_symbol) shape_vars_[var->shape_symbol.get()] = var.get();
     out += local(*var);
-    const StructInfo& shown = options_.types && !var->annotation ? var->info : var->annotation;
-    if (shown) out += ": " + info(shown);
+    const bool inferred = options_.types && !var->annotation && var->info && can_say(var->info, is_param);
+    if (var->annotation || inferred) out += ": " + info(inferred ? var->info : var->annotation);
+    if (options_.types && var->info && var->info->kind != InfoKind::Func) hide(var->info);
   }
 
   // From behind the name or `fn` to the closing brace.
@@ -239,11 +296,11 @@ class Printer {
     out += '(';
     for (size_t i = 0; i < f.params.size(); ++i) {
       if (i != 0) out += ", ";
-      define(f.params[i]);
+      define(f.params[i], true);
     }
     out += ')';
-    const StructInfo& result = options_.types && !f.result && f.info ? f.info->result : f.result;
-    if (result) out += " -> " + info(result);
+    const bool inferred = options_.types && !f.result && f.info && can_say(f.info->result, false);
+    if (f.result || inferred) out += " -> " + info(inferred ? f.info->result : f.result);
     for (size_t i = 0; i < f.where.size(); ++i) out += (i == 0 ? " where " : ", ") + f.where[i];
     if (!f.attrs.empty()) {
       out += " attrs {";
@@ -418,6 +475,7 @@ class Printer {
   size_t indent_ = 0;
   Names var_names_, sym_names_;
   std::unordered_map<const SymVarNode*, const Var*> shape_vars_;
+  std::unordered_set<const SymVarNode*> hidden_;
   std::unordered_set<const Var*> used_;
 };
 

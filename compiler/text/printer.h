@@ -8,7 +8,7 @@ namespace ingot::text {
 struct PrintOptions {
   // Constants with more elements are printed as `Constant(..., shape, dtype)`, which does not parse; 0: never.
   size_t most_elements = 0;
-  // Bindings and parameters without annotation show what was inferred as if it were one.
+  // Bindings, parameters and results without annotation show what was inferred, as far as the text has words for it.
   bool types = false;
 };
 
