@@ -72,6 +72,8 @@ class FunctionVerifier {
   void own(Register to, Register from);
   void check(const Instruction& i, uint32_t check, std::span<const Register> vars);
   void check_params(const Instruction& i);
+  void plan(const Instruction& i);
+  bool agrees_with_plan(const Check& check) const;
   void call(const Instruction& i);
   void call_value(const Instruction& i);
   void tail_call(const Instruction& i);
@@ -100,6 +102,9 @@ class FunctionVerifier {
   std::vector<size_t> storage_needs_;                    // by storage: so many of function_.vars hold all that it uses
   std::vector<size_t> expr_vars_;                        // by expression: how many variables it has
   std::vector<uint32_t> doubted_callees_;
+  std::vector<uint32_t> check_stamps_;  // what the last check bound its variables to, or compared them with
+  std::unordered_map<const SymVarNode*, uint32_t> param_stamps_;  // of what check_params bound, or compared with
+  std::unordered_map<const SymVarNode*, uint32_t> plan_stamps_;   // of what plan took for entry dimensions
   uint32_t stamps_ = 0;
   uint64_t work_left_;
   uint32_t at_ = 0;  // of the current instruction

@@ -186,11 +186,13 @@ void FunctionVerifier::values(const Instruction& i) {
     }
     case OpcodeLine::CheckValue: {
       const RegisterState& state = use(reg);
-      const StructInfo& info = function_.checks[i[1].index()].info;
+      const Check& table = function_.checks[i[1].index()];
+      const StructInfo& info = table.info;
       const bool is_unknown = state.origin == Origin{};
       check(i, i[1].index(), i[2].list);
       refine(reg, info);
-      if (is_unknown && registers_[reg].value.is(Kind::Tensor) && info->kind == InfoKind::Tensor && info->dims) {
+      if (is_unknown && registers_[reg].value.is(Kind::Tensor) && info->kind == InfoKind::Tensor && info->dims &&
+          agrees_with_plan(table)) {
         RegisterState checked = registers_[reg];
         checked.origin = {Origin::From::Check, i[1].index()};
         registers_.set(reg, checked);
@@ -281,11 +283,14 @@ void FunctionVerifier::check(const Instruction& i, uint32_t check, std::span<con
     fail(ErrorCode::CorruptFile, "check {} has {} variables, not {}", check, table.binds.size(), vars.size());
   for (size_t k = 0; k < vars.size(); ++k)
     if (!table.binds[k]) use(vars[k], Kind::Prim, DType::Int64);
+  check_stamps_.resize(vars.size());
+  for (size_t k = 0; k < vars.size(); ++k) check_stamps_[k] = registers_[vars[k]].stamp;
   for (size_t k = 0; k < vars.size(); ++k) {
     if (!table.binds[k]) continue;
     const bool is_checked = i.opcode == Opcode::CheckValue ? vars[k] == i[0].reg() : vars[k] < function_.params;
     if (is_checked) fail(ErrorCode::CorruptFile, "r{} is checked and cannot take a variable", vars[k]);
     define(vars[k], immediate_state(Kind::Prim, DType::Int64));
+    check_stamps_[k] = registers_[vars[k]].stamp;
   }
 }
 
@@ -299,6 +304,8 @@ void FunctionVerifier::check_params(const Instruction& i) {
   for (size_t k = 0; k < fields; ++k)
     if (!is_untouched(k)) fail(ErrorCode::CorruptFile, "r{} no longer holds its parameter", k);
   check(i, i[0].index(), i[1].list);
+  size_t position = 0;
+  for_each_var(table.info, [&](const SymVar& var) { param_stamps_[var.get()] = check_stamps_[position++]; });
   for (size_t k = 0; k < fields; ++k) {
     const auto reg = static_cast<Register>(k);
     if (!is_untouched(k)) fail(ErrorCode::CorruptFile, "r{} is checked and cannot take a variable", k);
@@ -308,6 +315,35 @@ void FunctionVerifier::check_params(const Instruction& i) {
     state.origin = {Origin::From::Param, static_cast<uint32_t>(k)};
     registers_.set(reg, state);
   }
+}
+
+// What parameters were checked with is what plan takes: kernels rely on it that they have the planned dimensions.
+void FunctionVerifier::plan(const Instruction& i) {
+  const auto list = i[0].list;
+  if (list.size() > function_.vars.size())
+    fail(ErrorCode::CorruptFile, "there are {} variables, not {}", function_.vars.size(), list.size());
+  use_dims(list);
+  for (size_t k = 0; k < list.size(); ++k) {
+    const uint32_t stamp = registers_[list[k]].stamp;
+    const auto checked = param_stamps_.find(function_.vars[k].get());
+    if (checked != param_stamps_.end() && checked->second != stamp)
+      fail(ErrorCode::CorruptFile, "r{} is not what check_params took for {}", list[k], function_.vars[k]->name);
+    plan_stamps_.emplace(function_.vars[k].get(), stamp);
+  }
+  facts_.entry_dims = static_cast<uint32_t>(list.size());
+  registers_.planned = true;
+}
+
+// Did the last check compare entry dimensions with the numbers that plan took for them?
+bool FunctionVerifier::agrees_with_plan(const Check& check) const {
+  bool agrees = registers_.planned;
+  size_t position = 0;
+  for_each_var(check.info, [&](const SymVar& var) {
+    const auto planned = plan_stamps_.find(var.get());
+    const uint32_t stamp = check_stamps_[position++];
+    agrees = agrees && (planned == plan_stamps_.end() || planned->second == stamp);
+  });
+  return agrees;
 }
 
 // Storages have their sizes from plan, and use what it was given.
@@ -342,12 +378,7 @@ void FunctionVerifier::memory(const Instruction& i) {
     case OpcodeLine::CheckParams:
       return check_params(i);
     case OpcodeLine::Plan:
-      if (i[0].list.size() > function_.vars.size())
-        fail(ErrorCode::CorruptFile, "there are {} variables, not {}", function_.vars.size(), i[0].list.size());
-      use_dims(i[0].list);
-      facts_.entry_dims = static_cast<uint32_t>(i[0].list.size());
-      registers_.planned = true;
-      return;
+      return plan(i);
     case OpcodeLine::AllocTensor:
     case OpcodeLine::NewTensor:
       return allocate(i, i[0].reg(), i[1].index(), kNoSite);

@@ -63,6 +63,29 @@ TEST(Facts, KnowOriginsOfOperands) {
   EXPECT_EQ(facts.sites[0].last, facts.kernels[1].unit);
 }
 
+// Kernels that were prepared for planned dimensions would run beyond the tensor.
+TEST(Facts, ChecksAgainstOtherNumbersThanThePlannedTellNothing) {
+  const auto origin = [](std::string_view check) {
+    const Verified v = verified(fmt::format("check_params t0, [r2] plan [r2] load_dim r3, 9 {} new_tensor r4, s0 "
+                                            "call_kernel k1, [r1, r4] kill r0 kill r1 return r4",
+                                            check),
+                                2, R"(
+    vars n, m
+    storage s0 = float32 (n,)
+    check t0 = (Tensor[(n,), float32], Object) binds (1)
+    check t1 = Tensor[(n,), float32] binds (0)
+    check t2 = Tensor[(n,), float32] binds (1)
+    check t3 = Tensor[(m,), float32] binds (1))");
+    return v.facts.functions[0].kernels[0].operands[0];
+  };
+  using From = Origin::From;
+  EXPECT_EQ(origin("check_value r1, t1, [r2]"), (Origin{From::Check, 1}));
+  EXPECT_EQ(origin("check_value r1, t1, [r3]"), Origin{});
+  EXPECT_EQ(origin("check_value r1, t2, [r3]"), Origin{});
+  EXPECT_EQ(origin("check_value r1, t2, [r2]"), Origin{});
+  EXPECT_EQ(origin("check_value r1, t3, [r3]"), (Origin{From::Check, 3}));
+}
+
 constexpr std::string_view kStorages = "storage s0 = float32 (4,) storage s1 = float32 (2, 2)";
 
 TEST(Facts, AliasesAndViewsExtendRanges) {

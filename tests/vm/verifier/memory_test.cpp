@@ -38,6 +38,25 @@ TEST(Memory, ArenasArePlannedOnce) {
   EXPECT_THAT(memory("plan [] alloc_tensor r0, s5 load_none r1 return r1"), HasSubstr("rank 0 is a scalar"));
 }
 
+// Kernels that are prepared for planned dimensions read parameters of these.
+TEST(Memory, PlansAreMadeForTheDimensionsThatWereChecked) {
+  const auto checked = [](std::string_view code) {
+    return verify_code(fmt::format("check_params t0, [r1] {} new_tensor r3, s0 kill r0 return r3", code), 1, R"(
+  vars n, m
+  storage s0 = float32 (n,)
+  check t0 = (Tensor[(n,), float32],) binds (1))");
+  };
+  EXPECT_EQ(checked("plan [r1]"), "ok");
+  EXPECT_EQ(checked("load_dim r2, 1000 plan [r1, r2]"), "ok");
+  EXPECT_THAT(checked("load_dim r2, 1000 plan [r2]"), HasSubstr("r2 is not what check_params took for n"));
+  EXPECT_THAT(checked("load_dim r1, 1000 plan [r1]"), HasSubstr("r1 is not what check_params took for n"));
+  EXPECT_THAT(verify_code("check_params t0, [r2, r2] plan [r2, r2] new_tensor r3, s0 kill r0 kill r1 return r3", 2, R"(
+  vars n, m
+  storage s0 = float32 (n,)
+  check t0 = (Tensor[(n,), float32], Tensor[(m,), float32]) binds (1, 1))"),
+              HasSubstr("r2 is not what check_params took for n"));
+}
+
 TEST(Memory, ArenaTensorsDoNotEscape) {
   EXPECT_THAT(memory("plan [] alloc_tensor r0, s0 return r0"), HasSubstr("must not get into a result"));
   EXPECT_THAT(memory("plan [] alloc_tensor r0, s0 copy r1, r0 return r1"), HasSubstr("may lie in an arena"));
