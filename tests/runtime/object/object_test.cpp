@@ -169,7 +169,9 @@ TEST(Object, LargeBlocksBeginWithPagesOrInTheMiddle) {
       for (const BlockStart start : {BlockStart::Page, BlockStart::HalfPage}) {
         void* memory = allocate_system(bytes, start);
         std::memset(memory, i, bytes);
-        if (bytes >= 65536 && bytes < 4000000) EXPECT_EQ(place(memory), start == BlockStart::Page ? 0 : 2048) << bytes;
+        if (bytes >= 65536 && bytes < 4000000) {
+          EXPECT_EQ(place(memory), start == BlockStart::Page ? 0u : 2048u) << bytes;
+        }
         EXPECT_EQ(place(memory) % 64, 0u) << bytes;
         if (bytes > 1000000) {
           deallocate_system(memory);
