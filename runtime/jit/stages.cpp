@@ -71,7 +71,13 @@ class StageCompiler {
       stage.grain = lowering.run(stmt, ranged);
     });
     if (known == nullptr) stages_.back().work = work_of_known(stmt);
-    if (ranged) stages_.back().independent = loop->kind == tir::LoopKind::Parallel || is_independent(*loop);
+    if (ranged) stages_.back().independent = may_be_shared(*loop);
+  }
+
+  // May threads have iterations of it? Not where one reads what an earlier one left in a temporary.
+  bool may_be_shared(const NestLoop& loop) const {
+    const auto keeps = [&](tir::BufferId id) { return nest_.buffers[id].zero_fill; };
+    return (loop.kind == tir::LoopKind::Parallel || is_independent(loop)) && std::ranges::none_of(loop.owned, keeps);
   }
 
   // Of known extents, too few for whole tiles along one of the axes.
@@ -93,7 +99,7 @@ class StageCompiler {
     StageCode whole;
     whole.stmt = known;
     whole.extent = loop.extent;
-    whole.independent = loop.kind == tir::LoopKind::Parallel || is_independent(loop);
+    whole.independent = may_be_shared(loop);
     std::vector<StageCode> others = std::exchange(stages_, {});
     for (const NestStmt& stmt : loop.body) {
       const auto* inner = std::get_if<NestLoop>(&stmt.node);

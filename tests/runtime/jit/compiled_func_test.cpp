@@ -199,6 +199,16 @@ TEST(CompiledFunc, RunsTheFirstLoopOfARowAhead) {
       }
 }
 
+// An iteration that reads what an earlier one left in a temporary runs behind it, however many threads there are.
+TEST(CompiledFunc, KeepsIterationsInOrderThatReadWhatOthersLeft) {
+  const std::string text =
+      "prim_func @f(X: Buffer[(n, m), float32], out Y: Buffer[(n, m), float32]) { for i in n parallel { "
+      "alloc T: Buffer[(m,), float32]; for j in m { if (X[i, j] > 5f32) { T[j] = X[i, j]; } } "
+      "for j in m { Y[i, j] = T[j]; } } }";
+  for (const Cpu cpu : machines())
+    for (const int threads : {1, 2}) expect_same(text, {{600, 500}, {600, 500}}, {.cpu = cpu, .threads = threads});
+}
+
 // The loops of three rows in one, or those of two where memory is far; whole steps and tails, and rows that have no
 // neighbours.
 TEST(CompiledFunc, RunsTheLoopsOfNeighbouringRowsTogether) {
