@@ -4,7 +4,11 @@
 #include <charconv>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "runtime/base/error.h"
 #include "vm/api/json_writer.h"
@@ -31,6 +35,25 @@ Dims parse_dims(std::string_view text) {
     dims.insert_or_assign(std::string(item.substr(0, equals)), value);
   }
   return dims;
+}
+
+// Every dimension that is given must be one of some function, within its bound.
+void check_dims(const Executable& executable, const Dims& dims) {
+  std::set<std::string> names;
+  for (const LinkedFunction& function : executable.linked().functions) {
+    const Function& source = *function.source;
+    for_each_var(source.signature, [&](const SymVar& var) { names.insert(var->name); });
+    for (const Bound& bound : source.bounds) {
+      const auto found = dims.find(source.vars[bound.var]->name);
+      if (found != dims.end() && found->second > bound.most)
+        fail(ErrorCode::InvalidArgument, "{}={}: @{} was compiled for at most {}; compile it with --bound {}={}",
+             found->first, found->second, source.name, bound.most, found->first, found->second);
+    }
+  }
+  for (const auto& [name, value] : dims)
+    if (!names.contains(name))
+      fail(ErrorCode::InvalidArgument, "{}={}: no function has a dimension {}; there are: {}", name, value, name,
+           names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
 }
 
 // Those that are not given are as large as their bounds.
@@ -182,6 +205,7 @@ void write_constants(JsonWriter& json, const Executable& executable) {
 
 std::string describe_executable(const Executable& executable, std::string_view dims_text) {
   const Dims dims = parse_dims(dims_text);
+  check_dims(executable, dims);
   const Program& program = executable.program();
   JsonWriter json;
   json.begin_object().key("ingot").value(INGOT_VERSION);
