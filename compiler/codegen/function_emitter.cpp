@@ -61,15 +61,36 @@ void FunctionEmitter::entry() {
     std::vector<Register> entry;
     for (const auto& var : function_.vars)
       if (plan_vars_.contains(var.get())) entry.push_back(dims_.at(var.get()));
-    if (!function_.storages.empty()) code_.emit(Opcode::Plan, entry);
+    if (!function_.storages.empty() || plans_kernels_) code_.emit(Opcode::Plan, entry);
   }
   for (const Var* unused : liveness_.unused_params) kill(unused);
 }
 
-// Finds the storages that depend on entry dimensions alone, so that the variables which Plan takes are known before any
-// code.
+namespace {
+
+// Of call_kernel and call_tir; the values of scalar parameters are one shape.
+std::vector<Expr> kernel_inputs(const Call& call, const Op& op) {
+  if (op.name == "call_kernel") return call.args;
+  std::vector<Expr> inputs = {call.args.at(1)};
+  if (const auto* tuple = as<Tuple>(call.args[1])) inputs = tuple->fields;
+  inputs.insert(inputs.end(), call.args.begin() + 2, call.args.end());
+  return inputs;
+}
+
+}  // namespace
+
+// Finds the storages and kernels that depend on entry dimensions alone, so that the variables which Plan takes are
+// known before any code.
 void FunctionEmitter::plan() {
   std::unordered_set<const SymVarNode*> used;
+  const auto take = [&](const StructInfo& info) {
+    for_each_var(info, [&](const SymVar& var) {
+      if (used.insert(var.get()).second && noted_vars_.insert(var.get()).second) function_.vars.push_back(var);
+    });
+  };
+  const auto is_planned = [&](const StructInfo& info) {
+    return info->kind == InfoKind::Tensor && info->dims && planned(*info->dims);
+  };
   const auto see = [&](const auto& self, const Seq& seq) -> void {
     for (const auto& block : seq.blocks)
       for (const auto& binding : block.bindings) {
@@ -82,12 +103,17 @@ void FunctionEmitter::plan() {
         if (op == nullptr || (op->op->name != "call_tir" && op->op->name != "call_kernel" && op->op->name != "view"))
           continue;
         for (const auto& info : call->info_args) {
-          if (info->kind != InfoKind::Tensor || !info->dims || info->dims->empty() || !planned(*info->dims)) continue;
+          if (!is_planned(info) || info->dims->empty()) continue;
           storage(info->dtype, *info->dims);
-          for_each_var(info, [&](const SymVar& var) {
-            if (used.insert(var.get()).second && noted_vars_.insert(var.get()).second) function_.vars.push_back(var);
-          });
+          take(info);
         }
+        if (op->op->name == "view") continue;
+        const std::vector<Expr> inputs = kernel_inputs(*call, *op->op);
+        const bool is_known = std::ranges::all_of(inputs, [&](const Expr& input) { return is_planned(input->info); }) &&
+                              std::ranges::all_of(call->info_args, is_planned);
+        if (!is_known) continue;
+        plans_kernels_ = true;
+        for (const Expr& input : inputs) take(input->info);
       }
   };
   see(see, *as<Seq>(source_->body));

@@ -134,6 +134,7 @@ class FunctionEmitter {
   std::unordered_set<const SymVarNode*> plan_vars_;
   std::unordered_set<const SymVarNode*> noted_vars_;
   std::unordered_map<std::string, uint32_t> storages_;
+  bool plans_kernels_ = false;
 
   // Of the binding that is being emitted.
   std::unordered_set<const ir::Var*> dying_;

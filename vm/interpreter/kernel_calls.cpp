@@ -89,10 +89,13 @@ bool has_key(const DynamicKernel& kernel, const Slot* registers, std::span<const
                    [&](int64_t number) { return at < kernel.key.size() && kernel.key[at++] == number; });
 }
 
-std::vector<OperandSpec> specs_of(const Slot* registers, std::span<const Register> operands) {
+// All dimensions may be others at the next call, except those of weights.
+std::vector<OperandSpec> specs_of(const Program& program, const LinkedKernel& linked, const Slot* registers,
+                                  std::span<const Register> operands) {
   std::vector<OperandSpec> specs;
-  for (const Register operand : operands) {
-    const Slot& slot = registers[operand];
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const Slot& slot = registers[operands[i]];
+    const Origin origin = linked.operands[i].origin;
     OperandSpec spec;
     spec.dtype = slot.dtype;
     if (slot.kind == Kind::Prim && slot.dtype == DType::Int64) spec.value = slot.as<int64_t>();
@@ -100,6 +103,10 @@ std::vector<OperandSpec> specs_of(const Slot* registers, std::span<const Registe
       const auto& tensor = *static_cast<const TensorObject*>(slot.object);
       spec.dtype = tensor.dtype;
       spec.dims.assign(tensor.dims().begin(), tensor.dims().end());
+      if (origin.from == Origin::From::Constant)
+        spec.constant = program.constants[origin.index].bytes.data();
+      else
+        spec.varying = UINT32_MAX;
     }
     specs.push_back(std::move(spec));
   }
@@ -116,7 +123,8 @@ const Kernel& find_kernel(Machine& m, const LinkedFunction& function, uint32_t s
   if (found != known.end()) {
     std::rotate(known.begin(), found, found + 1);
   } else {
-    auto kernel = m.executable->prepare(function.facts->kernels[site].kernel, specs_of(registers, operands));
+    const auto specs = specs_of(m.executable->program(), function.kernels[site], registers, operands);
+    auto kernel = m.executable->prepare(function.facts->kernels[site].kernel, specs);
     known.insert(known.begin(), DynamicKernel{key_of(registers, operands), std::move(kernel)});
     if (known.size() > kKernelsKept) known.pop_back();
   }

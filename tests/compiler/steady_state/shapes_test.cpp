@@ -78,6 +78,48 @@ TEST(Shapes, NewOnesShareTheCode) {
   EXPECT_LE(code_bytes(), before + (size_t{64} << 10));
 }
 
+// Dimensions that no result has.
+TEST(Shapes, AreThoseOfInputsToo) {
+  for (const char* body : {"mean(%x, axis=0)", "sum(%x)", "matmul(transpose(%x, axes=(1, 0)), %x)", "matmul(%w, %x)",
+                           "softmax(matmul(%w, gelu(%x)))"}) {
+    SCOPED_TRACE(body);
+    const auto executable = loaded_program(parsed_text(
+        "def @main(%x: Tensor[(n, 32), float32], %w: Tensor[(8, n), float32]) { " + std::string(body) + " }"));
+    const auto plan = executable->plan(*executable->find("main"), std::vector<int64_t>{20}, SIZE_MAX);
+    EXPECT_TRUE(plan->peak.whole);
+    for (const vm::PlannedKernel& planned : plan->kernels) EXPECT_NE(planned.kernel, nullptr);
+    const auto reference =
+        loaded_program(parsed_text("def @main(%x: Tensor[(n, 32), float32], %w: Tensor[(8, n), float32]) { " +
+                                   std::string(body) + " }"),
+                       "", "reference");
+    const auto session = vm::Session::create(executable), slow = vm::Session::create(reference);
+    for (const int64_t n : {20, 1, 0, 33}) {
+      const std::vector<Value> args = {tensor_of({n, 32}), tensor_of({8, n})};
+      const auto elements = [&](vm::Session& on) {
+        const Value result = on.run("main", args);
+        return result.kind() == Kind::Tensor ? elements_of(result) : std::vector<float>();
+      };
+      if (n != 0 || std::string_view(body) != "mean(%x, axis=0)") expect_close(elements(*session), elements(*slow));
+    }
+  }
+}
+
+TEST(Shapes, FoundOnTheWayShareTheCode) {
+  const std::string text =
+      "def @main(%x: Tensor, %w: Tensor[(32, 32), float32]) { let %y = match_cast(%x, Tensor[(n, 32), float32]); "
+      "softmax(tanh(matmul(%y, %w)) + %y) * mean(%y, axis=0) }";
+  const auto executable = loaded_program(parsed_text(text));
+  const auto reference = loaded_program(parsed_text(text), "", "reference");
+  const auto session = vm::Session::create(executable), slow = vm::Session::create(reference);
+  const auto run = [&](vm::Session& on, int64_t n) {
+    return elements_of(on.run("main", std::vector<Value>{tensor_of({n, 32}), tensor_of({32, 32})}));
+  };
+  run(*session, 5);
+  const size_t before = code_bytes();
+  for (int64_t n = 1; n <= 40; ++n) expect_close(run(*session, n), run(*slow, n));
+  EXPECT_LE(code_bytes(), before + (size_t{64} << 10));
+}
+
 // Kernels for all shapes, kernels for one, and tiles of matrix products.
 TEST(Shapes, NoPageIsWritableAndExecutable) {
   if (detect_cpu() < Cpu::Avx2) GTEST_SKIP() << "no generated code on this machine";
