@@ -193,6 +193,22 @@ Expr Inference::call_operator(const Call& e, const Op& op, const StructInfo& exp
   return to_prim ? call_builtin("tensor_to_prim", bind_value(made), prim_info(made->info->dtype)) : made;
 }
 
+namespace {
+
+// Which buffers are inputs: those that are never written.
+std::string roles_of(const tir::PrimFunc& func) {
+  const auto names = [&](size_t begin, size_t end) {
+    std::string text;
+    for (size_t i = begin; i < end; ++i) text += (text.empty() ? "" : ", ") + func.buffers[i].name;
+    return text.empty() ? std::string("none") : text;
+  };
+  const size_t inputs = func.params - func.outputs;
+  return fmt::format("inputs: {}; outputs, from the first one that is written on: {}", names(0, inputs),
+                     names(inputs, func.params));
+}
+
+}  // namespace
+
 // call_tir(@f, (inputs...), outputs..., vars): inputs, outputs and scalars against what the prim_func declares.
 void Inference::check_call_tir(const Call& e, const std::vector<Expr>& args, const std::vector<StructInfo>& outputs) {
   const Span& span = place(e.span);
@@ -217,9 +233,18 @@ void Inference::check_call_tir(const Call& e, const std::vector<Expr>& args, con
   const auto count = [&](size_t have, size_t want, const char* what) {
     if (have != want)
       diagnostics_->error(ErrorCode::ArityMismatch, span,
-                          fmt::format("call_tir: @{} has {} {}, {} are given", global->name, want, what, have));
+                          fmt::format("call_tir: @{} has {} {}, {} are given", global->name, want, what, have),
+                          std::string_view(what) == "scalars" ? "give them as vars=shape(...)" : roles_of(*prim));
     return have == want;
   };
+  for (const tir::Scalar& scalar : prim->scalars)
+    if (scalar.var->index == nullptr) {
+      diagnostics_->error(ErrorCode::Unsupported, span,
+                          fmt::format("call_tir: @{} takes {} as a scalar {}, calls pass int64 only", global->name,
+                                      scalar.var->name, dtype_name(scalar.var->dtype)),
+                          "pass it as a tensor: Buffer[(), " + std::string(dtype_name(scalar.var->dtype)) + "]");
+      return;
+    }
   if (!count(given->fields.size(), inputs, "inputs") || !count(outputs.size(), prim->outputs, "outputs") ||
       !count(scalars, prim->scalars.size(), "scalars"))
     return;

@@ -214,7 +214,7 @@ class Checker {
     if (node.buffer < func_.params - func_.outputs) bad("the input {} is written", buffer.name);
     expression(node.value, 1);
     if (node.value->dtype != buffer.dtype)
-      mistyped("a {} is stored to {} of dtype {}; use cast", dtype_name(node.value->dtype), buffer.name,
+      mistyped("{} is stored to {} of dtype {}; use cast", dtype_name(node.value->dtype), buffer.name,
                dtype_name(buffer.dtype));
   }
 

@@ -9,9 +9,10 @@ namespace ingot::tir {
 namespace {
 
 void require_dim(const PrimFunc& func, size_t buffer, size_t d, int64_t dim, int64_t expected) {
-  if (dim != expected || dim < 0)
-    fail(ErrorCode::ShapeMismatch, "{}: dimension {} of {} is {}, expected {} = {}", func.name, d,
-         func.buffers[buffer].name, dim, to_text(func.buffers[buffer].dims[d]), expected);
+  if (dim == expected && dim >= 0) return;
+  const PrimExpr& stated = func.buffers[buffer].dims[d];
+  fail(ErrorCode::ShapeMismatch, "{}: dimension {} of {} is {}, expected {}{}", func.name, d, func.buffers[buffer].name,
+       dim, stated.as_const() ? "" : to_text(stated) + " = ", expected);
 }
 
 // Variables from the dimensions where they stand alone, then the rest compared.

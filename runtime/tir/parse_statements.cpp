@@ -88,7 +88,7 @@ Stmt Parser::store_statement() {
   const DType dtype = func_.buffers[id].dtype;
   Expr value = typed(dtype);
   if (value->dtype != dtype)
-    mistyped(value_offset, "a {} is stored to {} of dtype {}; use cast(..., {})", dtype_name(value->dtype), name,
+    mistyped(value_offset, "{} is stored to {} of dtype {}; use cast(..., {})", dtype_name(value->dtype), name,
              dtype_name(dtype), dtype_name(dtype));
   lexer_.expect(";");
   stored_[id] = true;

@@ -56,7 +56,7 @@ TEST_F(CheckerTest, StatementsAndDtypes) {
   constexpr auto kType = ErrorCode::TypeError;
   constexpr auto kForm = ErrorCode::WellFormedness;
   expect_error(kForm, "the input A is written, in `A[0] = 1f32;`", {store(0, {0}, f32(1))});
-  expect_error(kType, "a float64 is stored to B of dtype float32", {store(1, {0}, constant(DType::Float64, 1))});
+  expect_error(kType, "float64 is stored to B of dtype float32", {store(1, {0}, constant(DType::Float64, 1))});
   expect_error(kForm, "B has 1 dimensions but 2 indices", {store(1, {0, 0}, f32(1))});
   expect_error(kForm, "an index of B uses i, which is not bound there", {store(1, {i}, f32(1))});
   expect_error(kForm, "the variable i is bound twice",

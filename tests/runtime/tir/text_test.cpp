@@ -114,7 +114,7 @@ TEST(TirText, ErrorsNameLineAndColumn) {
   expect_error("prim_func @f(", kParse, "1:14: expected a parameter, found the end of the text");
   expect_error("prim_func @f(A: Buffer[(n,), float31]) {}", kParse, "'float31' is not a dtype of elements");
   expect_error("prim_func @f(A: Buffer[(n,), f32], A: Buffer[(n,), f32]) {}", kParse, "A is defined twice");
-  expect_error(with_body("B[0] = 1i32;"), kType, "a int32 is stored to B of dtype float32; use cast(..., float32)");
+  expect_error(with_body("B[0] = 1i32;"), kType, "int32 is stored to B of dtype float32; use cast(..., float32)");
   expect_error(with_body("B[0] = A[0] + I[0];"), kType, "'+' is applied to float32 and int64; use cast");
   expect_error(with_body("B[0, 1] = 0;"), kType, "B has 1 dimensions but 2 indices");
   expect_error(with_body("B[0] = exp(I[0]);"), kType, "'exp' takes floats, not int64");
