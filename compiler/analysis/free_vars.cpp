@@ -9,6 +9,8 @@ namespace {
 // program is in scope order.
 class Collector {
  public:
+  explicit Collector(bool dims) : dims_(dims) {}
+
   std::vector<ir::VarRef> vars;
   std::vector<SymVar> sym_vars;
 
@@ -97,11 +99,13 @@ class Collector {
     if (seen_sym_.insert(var.get()).second) sym_vars.push_back(var);
   }
   void use(const PrimExpr& dim) {
-    for_each_var(dim, [&](const SymVar& var) { use(var); });
+    if (dims_) for_each_var(dim, [&](const SymVar& var) { use(var); });
   }
   void use(const StructInfo& info) {
-    if (info != nullptr) for_each_var(info, [&](const SymVar& var) { use(var); });
+    if (dims_ && info != nullptr) for_each_var(info, [&](const SymVar& var) { use(var); });
   }
+
+  const bool dims_;  // are symbolic variables asked for?
   std::unordered_set<const ir::Var*> bound_, seen_;
   std::unordered_set<const SymVarNode*> seen_sym_;
 };
@@ -109,13 +113,13 @@ class Collector {
 }  // namespace
 
 std::vector<ir::VarRef> free_vars(const ir::Expr& expr) {
-  Collector collector;
+  Collector collector(false);
   collector.expr(expr);
   return std::move(collector.vars);
 }
 
 std::vector<SymVar> mentioned_sym_vars(const ir::Expr& expr) {
-  Collector collector;
+  Collector collector(true);
   collector.expr(expr);
   return std::move(collector.sym_vars);
 }

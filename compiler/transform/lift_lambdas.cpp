@@ -77,11 +77,7 @@ class Lifter {
 
   FunctionRef function(const Function& f, std::string_view name) {
     analysis::SymScope scope;
-    for (const auto& param : f.params) see(param->info, scope);
-    auto lifted = std::make_shared<Function>(f.params, sequence(*as<Seq>(f.body), scope, name), f.result, f.pure,
-                                             f.attrs, f.span);
-    lifted->info = f.info;
-    return lifted;
+    return with_lifted_body(f, scope, name);
   }
 
  private:
@@ -90,7 +86,18 @@ class Lifter {
     if (info != nullptr) for_each_value_var(info, [&](const SymVar& var) { scope.insert(var.get()); });
   }
 
-  // `scope` holds the symbolic variables of the function around: what nested functions mention of them is captured.
+  // The function, whose body makes closures of functions of the module.
+  FunctionRef with_lifted_body(const Function& f, analysis::SymScope& scope, std::string_view name) {
+    const auto outer = scope.mark();
+    for (const auto& param : f.params) see(param->info, scope);
+    auto lifted = std::make_shared<Function>(f.params, sequence(*as<Seq>(f.body), scope, name), f.result, f.pure,
+                                             f.attrs, f.span);
+    scope.leave(outer);
+    lifted->info = f.info;
+    return lifted;
+  }
+
+  // `scope` holds the symbolic variables of the functions around: what nested functions mention of them is captured.
   Expr sequence(const Seq& seq, analysis::SymScope& scope, std::string_view name) {
     const auto outer = scope.mark();
     std::vector<BindingBlock> blocks = seq.blocks;
@@ -132,12 +139,15 @@ class Lifter {
   }
 
   // Moves the function to the module, its captures behind its parameters, and gives the call that makes the closure.
-  Expr closure(const Function& nested, const Binding& binding, const analysis::SymScope& scope,
-               std::string_view outer) {
+  // Functions inside go first: what they capture is then an argument of the calls that make them, and each body is
+  // walked once, however deep.
+  Expr closure(const Function& written, const Binding& binding, analysis::SymScope& scope, std::string_view outer) {
     const Var* self = binding.var.get();
     const std::string stem = self != nullptr && !self->name.empty() ? self->name : "fn";
     const std::string name = module_->fresh_name(std::string(outer) + "." + stem);
-    module_->set({name, std::make_shared<Function>(nested), nullptr, false, nested.span});
+    module_->set({name, std::make_shared<Function>(written), nullptr, false, written.span});
+    const FunctionRef whole = with_lifted_body(written, scope, name);
+    const Function& nested = *whole;
 
     const Expr global = std::make_shared<GlobalVar>(name, nested.span);
     global->info = nested.info;
@@ -146,7 +156,6 @@ class Lifter {
     std::vector<VarRef> params = nested.params;
     Renamer renamer;
     bool recursive = false;
-    const Expr whole = std::make_shared<Function>(nested);
     // free_vars leaves out what the function binds, which includes no variable of an enclosing scope.
     for (const auto& var : analysis::free_vars(whole)) {
       if (var.get() == self) {
@@ -190,9 +199,10 @@ class Lifter {
   void finish(const std::string& name, const Function& nested, std::vector<VarRef> params, Expr body, size_t captures) {
     Attrs attrs = nested.attrs;
     attrs[std::string(kCaptures)] = static_cast<int64_t>(captures);
-    Function whole(std::move(params), std::move(body), nested.result, nested.pure, std::move(attrs), nested.span);
-    whole.info = nested.info;
-    module_->set({name, function(whole, name), nullptr, false, nested.span});
+    auto whole = std::make_shared<Function>(std::move(params), std::move(body), nested.result, nested.pure,
+                                            std::move(attrs), nested.span);
+    whole->info = nested.info;
+    module_->set({name, std::move(whole), nullptr, false, nested.span});
   }
 
   static Expr make_closure(std::vector<Expr> args, const Function& nested) {

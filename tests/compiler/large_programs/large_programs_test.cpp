@@ -114,6 +114,16 @@ std::string nested_calls(size_t n) {
   return "def @main(%x: int32) -> int32 {\n" + repeated(n, [](size_t) { return "negative("; }) + "%x" +
          std::string(n, ')') + "\n}\n";
 }
+// Each has a type as deep as what it holds, and captures the parameter of the outermost function.
+std::string nested_functions(size_t n) {
+  return "def @main(%x: int32) {\nlet %f = " + repeated(n, [](size_t) { return "fn() { "; }) + "%x" +
+         repeated(n, [](size_t) { return " }"; }) + ";\n%f" + repeated(n, [](size_t) { return "()"; }) + "\n}\n";
+}
+std::string nested_captures(size_t n) {
+  return "def @main(%x: Tensor[(m,), float32]) {\nlet %f = " +
+         repeated(n, [](size_t i) { return fmt::format("fn(%a{0}: Tensor[(n{0},), float32]) {{ ", i); }) + "%x" +
+         repeated(n, [](size_t) { return " }"; }) + ";\n%f" + repeated(n, [](size_t) { return "(%x)"; }) + "\n}\n";
+}
 
 void compile(const std::string& text) {
   run_with_stack(size_t{512} << 20, [&] {
@@ -191,8 +201,10 @@ std::string run(const ir::Module& module, const Value& x) {
 TEST(LargePrograms, AThousandLevelsRun) {
   run_with_stack(size_t{512} << 20, [] {
     const Value x = Value::scalar(DType::Int32, int32_t{500});
-    for (const auto& [make, expected] : std::vector<std::pair<Make, std::string>>{
-             {nested_ifs, "i32=1000"}, {nested_elses, "i32=500"}, {nested_calls, "i32=500"}}) {
+    for (const auto& [make, expected] : std::vector<std::pair<Make, std::string>>{{nested_ifs, "i32=1000"},
+                                                                                  {nested_elses, "i32=500"},
+                                                                                  {nested_calls, "i32=500"},
+                                                                                  {nested_functions, "i32=500"}}) {
       const ir::Module module = parsed_text(make(1000));
       EXPECT_EQ(evaluated(module, x), expected);
       EXPECT_EQ(run(module, x), expected);
@@ -200,6 +212,15 @@ TEST(LargePrograms, AThousandLevelsRun) {
     const ir::Module tuples = parsed_text(nested_tuples(1000));
     EXPECT_EQ(run(tuples, x), evaluated(tuples, x));
   });
+}
+
+// The types of all of them have together as many parts as the square of their number.
+TEST(LargePrograms, FunctionsInFunctionsCostAsMuchAsTheirTypes) {
+  for (const Make make : {nested_functions, nested_captures}) {
+    const Cost small = cost_of(make(40)), large = cost_of(make(320));
+    EXPECT_LT(large.allocations, 8 * 8 * 1.4 * static_cast<double>(small.allocations)) << small.allocations;
+    EXPECT_LT(large.seconds, 8 * 8 * 2 * small.seconds + 0.1) << small.seconds << " s";
+  }
 }
 
 // Each operand has a dimension of its own that may be 1.
