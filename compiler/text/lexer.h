@@ -18,7 +18,7 @@ enum class TokenKind : uint8_t {
   Decimal,
   String,
   Punctuation,
-  Invalid,  // was reported
+  Invalid,  // was reported; without text: a string that does not end
 };
 
 struct Token {

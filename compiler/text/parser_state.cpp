@@ -1,14 +1,22 @@
 #include "compiler/text/parser_state.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace ingot::text {
+namespace {
+
+bool is_open_string(const Token& token) { return token.kind == TokenKind::Invalid && token.text.empty(); }
+
+}  // namespace
 
 Parser::Parser(std::shared_ptr<const ir::Source> source, ir::Diagnostics& diagnostics, const ParseOptions& options)
     : source_(std::move(source)),
       diagnostics_(diagnostics),
       options_(options),
-      tokens_(tokenize(source_, diagnostics)) {}
+      tokens_(tokenize(source_, diagnostics)),
+      has_open_string_(std::ranges::any_of(tokens_, is_open_string)) {}
 
 const Token& Parser::take() {
   const Token& token = peek();
@@ -48,8 +56,18 @@ ir::Span Parser::span_from(size_t first) const {
 
 void Parser::fail_here(std::string message, std::string hint) {
   // What the lexer has reported is not reported again.
-  if (peek().kind == TokenKind::Invalid) throw SyntaxError{};
+  if (peek().kind == TokenKind::Invalid || follows_open_string()) throw SyntaxError{};
   fail_at(span_of(peek()), std::move(message), std::move(hint));
+}
+
+bool Parser::follows_open_string() const {
+  if (!has_open_string_) return false;
+  for (size_t i = at_; i-- > 0;) {
+    const Token& token = tokens_[i];
+    if (is_open_string(token)) return true;
+    if (token.starts_line && (token.is_word("def") || token.is_word("prim_func") || token.is_word("private"))) break;
+  }
+  return false;
 }
 
 void Parser::fail_at(const ir::Span& span, std::string message, std::string hint, ErrorCode code) {

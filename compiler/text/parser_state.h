@@ -40,6 +40,8 @@ class Parser {
   void expect(std::string_view punctuation, std::string_view where);
   ir::Span span_of(const Token& token) const;
   ir::Span span_from(size_t first) const;  // from that token to the one before the current
+  // Has a string that does not end taken brackets of this definition with it?
+  bool follows_open_string() const;
   [[noreturn]] void fail_here(std::string message, std::string hint = {});
   [[noreturn]] void fail_at(const ir::Span& span, std::string message, std::string hint = {},
                             ErrorCode code = ErrorCode::ParseError);
@@ -166,6 +168,7 @@ class Parser {
   ir::Diagnostics& diagnostics_;
   const ParseOptions& options_;
   std::vector<Token> tokens_;
+  const bool has_open_string_;
   size_t at_ = 0;
   uint32_t nesting_ = 0;
   bool gave_up_ = false;      // nested too deeply: no further errors
