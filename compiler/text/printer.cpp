@@ -271,7 +271,8 @@ class Printer {
   }
 
   // The dimensions of what a variable %s holds that gives the shape of a tensor type have no names of their own.
-  void hide(const StructInfo& i) {
+  void hide_unnamed(const StructInfo& i) {
+    if (!options_.types || i == nullptr || i->kind == InfoKind::Func) return;
     for_each_var(i, [&](const SymVar& var) {
       if (!sym_names_.has(var.get())) hidden_.insert(var.get());
     });
@@ -282,7 +283,6 @@ class Printer {
     out += local(*var);
     const bool inferred = options_.types && !var->annotation && var->info && can_say(var->info, is_param);
     if (var->annotation || inferred) out += ": " + info(inferred ? var->info : var->annotation);
-    if (options_.types && var->info && var->info->kind != InfoKind::Func) hide(var->info);
   }
 
   // From behind the name or `fn` to the closing brace.
@@ -297,6 +297,7 @@ class Printer {
     for (size_t i = 0; i < f.params.size(); ++i) {
       if (i != 0) out += ", ";
       define(f.params[i], true);
+      hide_unnamed(f.params[i]->info);
     }
     out += ')';
     const bool inferred = options_.types && !f.result && f.info && can_say(f.info->result, false);
@@ -384,6 +385,7 @@ class Printer {
     } else {
       expr(binding.value);
     }
+    hide_unnamed(var.info);
     out += ';';
   }
 

@@ -105,7 +105,7 @@ TEST(Infer, UnknownDimensionsAreNamedAtTheirFirstUse) {
   EXPECT_EQ(typed("def @f(%x: Tensor[ndim=2, float32]) { add(%x, %x) }"),
             "def @f(%x: Tensor[ndim=2, float32]) -> Tensor[ndim=2, float32] {\n"
             "  let %x_1 = match_cast(%x, Tensor[(d, d_1), float32]);\n"
-            "  let %t = add(%x_1, %x_1);\n"
+            "  let %t: Tensor[(d, d_1), float32] = add(%x_1, %x_1);\n"
             "  %t\n"
             "}\n");
   EXPECT_THAT(typed("def @f(%x: Tensor) { add(%x, %x) }"), HasSubstr("match_cast"));
