@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/analysis/free_vars.h"
 #include "compiler/analysis/literals.h"
 #include "compiler/ir/visitor.h"
 
@@ -337,8 +338,10 @@ FunctionRef Inference::function(const Function& f, const Var* self, SymVars* gen
       std::vector<BindingBlock> blocks = seq.blocks;
       if (blocks.empty() || blocks.back().dataflow) blocks.push_back({false, {}});
       context_.into = &blocks.back().bindings;
-      const VarRef checked = bind_cast(seq.body, annotated, "");
-      body = typed(std::make_shared<Seq>(std::move(blocks), checked, seq.span), annotated);
+      Expr checked = coerced(seq.body, annotated);
+      if (is_compatible(checked->info, annotated) == Compatibility::Possibly)
+        checked = bind_cast(checked, annotated, "");
+      body = typed(std::make_shared<Seq>(std::move(blocks), std::move(checked), seq.span), annotated);
     }
   }
   const StructInfo result = annotated != nullptr ? annotated : in_scope(body->info, inside);
@@ -408,6 +411,15 @@ Expr Inference::sequence(const Seq& seq, const StructInfo& expected) {
   return typed(std::make_shared<Seq>(std::move(blocks), std::move(body), seq.span), std::move(info));
 }
 
+namespace {
+
+bool calls_itself(const Binding& b) {
+  const std::vector<VarRef> free = free_vars(b.value);
+  return std::ranges::find(free, b.var) != free.end();
+}
+
+}  // namespace
+
 void Inference::binding(const Binding& b, const StructInfo& expected) {
   const StructInfo annotation = resolved(b.var->annotation);
   if (b.var->shape_symbol && (is_open_literal(b.value) || as<Function>(b.value) != nullptr)) {
@@ -460,6 +472,10 @@ void Inference::binding(const Binding& b, const StructInfo& expected) {
   result.value = value(b.value, annotation != nullptr ? annotation : b.cast == nullptr ? expected : nullptr, b);
   const StructInfo given = holes_.resolve(result.value->info);
   const bool known = is_known(given);
+  const StructInfo wanted = b.cast != nullptr ? result.cast : annotation;
+  // A function that calls itself by the variable cannot stand behind another one.
+  if (known && wanted != nullptr && (as<Function>(b.value) == nullptr || !calls_itself(b)))
+    result.value = coerced(result.value, wanted);
   if (b.cast != nullptr) {
     holes_.expose(given);
     if (known && is_compatible(given, result.cast) == Compatibility::Incompatible)
@@ -473,7 +489,7 @@ void Inference::binding(const Binding& b, const StructInfo& expected) {
     else
       relate(given, annotation, place(b.span), "%" + b.var->name);
     // What is not certain is checked at run time.
-    if (known && is_compatible(given, annotation) == Compatibility::Possibly) result.cast = annotation;
+    if (known && is_compatible(result.value->info, annotation) == Compatibility::Possibly) result.cast = annotation;
     b.var->info = annotation;
     // Calls bind the variables of the annotation, not those of the function.
     generic_.erase(b.var.get());

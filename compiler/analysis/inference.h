@@ -169,6 +169,10 @@ class Inference {
   void require_pure(bool pure, const ir::Span& span, const std::string& what);
   const ir::Span& place(const ir::Span& span) const { return span.line != 0 || span.node ? span : context_.here; }
 
+  // inference_coercion.cpp: functions that are expected to give more than is known of what they give
+  ir::Expr coerced(const ir::Expr& value, const StructInfo& expected);
+  ir::Expr coerced_function(const ir::Expr& function, const StructInfo& expected);
+
   // inference_operators.cpp
   ir::Expr call_operator(const ir::Call& e, const ir::Op& op, const StructInfo& expected);
   std::vector<DType> contexts(const std::vector<ir::Expr>& args, const ir::Call& e, const StructInfo& expected) const;

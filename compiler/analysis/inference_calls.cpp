@@ -225,12 +225,14 @@ Expr Inference::call_function(const Call& e, Expr callee, std::vector<Expr> args
     const StructInfo given = holes_.resolve(args[i]->info);
     const StructInfo param = holes_.resolve(func->fields[i]);
     const auto what = [&] { return fmt::format("argument {} of {}", i, name); };
-    if (is_known(given) && is_known(param))
-      expect(given, translate(param), span, what());
-    else if (is_number(e.args[i]))
+    if (is_known(given) && is_known(param)) {
+      const StructInfo wanted = translate(param);
+      if (expect(given, wanted, span, what())) args[i] = coerced(args[i], wanted);
+    } else if (is_number(e.args[i])) {
       literal_uses_.emplace_back(given, param);
-    else
+    } else {
       relate(given, param, span, what(), name);
+    }
   }
   const StructInfo result = holes_.resolve(func->result);
   if (is_known(result)) return finish(in_scope(translate(result), scope_.mark()));

@@ -10,6 +10,7 @@
 #include "runtime/base/error.h"
 #include "runtime/checks/describe.h"
 #include "runtime/object/objects.h"
+#include "runtime/symbolic/usable.h"
 #include "runtime/tensor/tensor.h"
 
 namespace ingot {
@@ -34,6 +35,13 @@ bool is_integer(const Slot& value) { return value.dtype == DType::Int64 || value
 // Of a prim that is int64 or bool.
 int64_t integer_of(const Slot& value) {
   return value.dtype == DType::Bool ? int64_t{value.as<uint8_t>() != 0} : value.as<int64_t>();
+}
+
+Substitution by(const SymValues& values) {
+  return [&values](const SymVar& var) -> std::optional<PrimExpr> {
+    const auto found = values.find(var.get());
+    return found == values.end() ? std::nullopt : std::optional<PrimExpr>(found->second);
+  };
 }
 
 struct Mismatch {
@@ -86,6 +94,8 @@ class Matcher {
         if (info->has_params && is_acceptable(given, info, *values_)) return std::nullopt;
         Mismatch found = wrong_kind(to_text(given));
         if (const std::string known = values_text(info); !known.empty()) found.text += fmt::format(" ({})", known);
+        if (info->has_params && is_usable_as(given, substitute(info, by(*values_))) == Compatibility::Possibly)
+          found.text += "; its result may be something else";
         return found;
       }
     }
@@ -136,13 +146,6 @@ class Matcher {
   const SymValues* values_;
   const InfoOfClosure* info_of_closure_;
 };
-
-Substitution by(const SymValues& values) {
-  return [&values](const SymVar& var) -> std::optional<PrimExpr> {
-    const auto found = values.find(var.get());
-    return found == values.end() ? std::nullopt : std::optional<PrimExpr>(found->second);
-  };
-}
 
 }  // namespace
 
@@ -210,7 +213,7 @@ StructInfo closure_info(const StructInfo& signature, const SymValues& captured) 
 }
 
 bool is_acceptable(const StructInfo& given, const StructInfo& expected, const SymValues& values) {
-  return is_compatible(given, substitute(expected, by(values))) != Compatibility::Incompatible;
+  return is_usable_as(given, substitute(expected, by(values))) == Compatibility::Compatible;
 }
 
 void require_arguments(std::span<const Slot> args, std::span<const StructInfo> params,

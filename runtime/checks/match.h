@@ -37,8 +37,8 @@ using InfoOfClosure = std::function<StructInfo(const Slot&)>;
 // the values that the closure has captured.
 StructInfo closure_info(const StructInfo& signature, const SymValues& captured);
 
-// May a function with the StructInfo `given` be where `expected` is asked for? The variables of `expected` that have
-// values stand for them.
+// May a function with the StructInfo `given` be where `expected` is asked for? Parameters may turn out not to fit when
+// it is called; what it gives must be certain. The variables of `expected` that have values stand for them.
 bool is_acceptable(const StructInfo& given, const StructInfo& expected, const SymValues& values);
 
 // The parameters of a function, from left to right, hold what its signature says: ShapeMismatch or TypeError, naming

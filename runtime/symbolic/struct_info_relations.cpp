@@ -5,6 +5,7 @@
 
 #include "runtime/symbolic/simplify.h"
 #include "runtime/symbolic/struct_info.h"
+#include "runtime/symbolic/usable.h"
 
 namespace ingot {
 namespace {
@@ -60,13 +61,28 @@ StructInfo renamed_like(const StructInfo& func, const StructInfo& other) {
   });
 }
 
+// Both results where the arguments have passed the checks of the given function: the variables of the expected one are
+// what it has at their places.
+std::pair<StructInfo, StructInfo> results_of_fitting_calls(const StructInfo& given, const StructInfo& expected) {
+  VarMap matches;
+  for (size_t i = 0; i < given->fields.size(); ++i) match(expected->fields[i], given->fields[i], matches);
+  const Substitution by_given = [&](const SymVar& var) -> std::optional<PrimExpr> {
+    const auto found = matches.find(var.get());
+    return found == matches.end() ? std::nullopt : std::optional(found->second);
+  };
+  return {substitute(given->result, by_given), substitute(expected->result, by_given)};
+}
+
 // Pure functions whose parameters are not known are closures that a join has brought together.
 bool is_packed(const StructInfoNode& func) { return !func.has_params && !func.pure; }
 
-// Both relations walk alike; they differ in what it means that the given side does not know what is expected.
+// Which of a function's parts must be certain.
+enum class Certain : uint8_t { All, Result };
+
+// The relations walk alike; they differ in what it means that the given side does not know what is expected.
 class Relation {
  public:
-  explicit Relation(Compatibility unknown) : unknown_(unknown) {}
+  explicit Relation(Compatibility unknown, Certain certain = Certain::All) : unknown_(unknown), certain_(certain) {}
 
   // Pairs of shared parts are compared once.
   Compatibility operator()(const StructInfo& given, const StructInfo& expected) const {
@@ -133,10 +149,19 @@ class Relation {
     if (!given->has_params) return worse(unknown_, (*this)(given->result, expected->result));
     if (given->fields.size() != expected->fields.size()) return Compatibility::Incompatible;
     const StructInfo named = kept_.emplace_back(renamed_like(given, expected));
+    if (certain_ == Certain::Result) {
+      const Relation may(Compatibility::Possibly);
+      if (may.fields(expected->fields, named->fields) == Compatibility::Incompatible)
+        return Compatibility::Incompatible;
+      const auto [given_result, expected_result] = results_of_fitting_calls(named, expected);
+      kept_.insert(kept_.end(), {given_result, expected_result});
+      return (*this)(given_result, expected_result);
+    }
     return worse(fields(expected->fields, named->fields), (*this)(named->result, expected->result));
   }
 
   Compatibility unknown_;
+  Certain certain_;
   mutable std::map<std::pair<const StructInfoNode*, const StructInfoNode*>, Compatibility> known_;
   mutable std::vector<StructInfo> kept_;  // what known_ points to beside the two that are compared
 };
@@ -187,6 +212,10 @@ Compatibility is_subtype(const StructInfo& sub, const StructInfo& super) {
 
 Compatibility is_compatible(const StructInfo& given, const StructInfo& expected) {
   return Relation(Compatibility::Possibly)(given, expected);
+}
+
+Compatibility is_usable_as(const StructInfo& given, const StructInfo& expected) {
+  return Relation(Compatibility::Possibly, Certain::Result)(given, expected);
 }
 
 namespace {
