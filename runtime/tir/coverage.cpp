@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "runtime/tir/accesses.h"
 #include "runtime/tir/checker.h"
@@ -129,27 +131,38 @@ class Coverage {
   std::vector<std::vector<Side>> waiting_;
 };
 
-// Follows the function in order, and asks of every load whether its element has been written by then: by an earlier
-// statement of the function that covers the buffer, or by a store to the same indices that comes before it in the same
-// iteration of all loops.
+// Follows the function in order, and asks of every load whether its element has been written by then: by a statement
+// that covers the buffer, or by a store to the same indices, which comes before it in the same iteration of all loops
+// around both.
 class WholeWrite {
  public:
   WholeWrite(const PrimFunc& func, BufferId buffer, std::span<const SymVar> positive)
-      : func_(func), buffer_(buffer), coverage_(func, buffer, positive) {}
+      : func_(func), buffer_(buffer), positive_(positive) {}
 
   bool holds() {
     accesses_ = collect_accesses(func_);
-    for (const Stmt& stmt : func_.body) {
-      statement(stmt);
-      while (next_root_ < seen_) {
-        const Access& access = accesses_[next_root_++];
-        if (access.is_store && access.buffer == buffer_) whole_ = whole_ || coverage_.add(access);
-      }
-    }
-    return whole_ && !reads_early_;
+    return statements(func_.body) && !reads_early_;
   }
 
  private:
+  // Is the buffer whole behind these statements, in each iteration of the loops around?
+  bool statements(const std::vector<Stmt>& list) {
+    const bool outside = whole_;
+    std::optional<Coverage> coverage;
+    for (const Stmt& stmt : list) {
+      const size_t first = seen_;
+      statement(stmt);
+      for (size_t i = first; i < seen_ && !whole_; ++i) {
+        if (!accesses_[i].is_store || accesses_[i].buffer != buffer_) continue;
+        if (!coverage) coverage.emplace(func_, buffer_, positive_);
+        Access inside = accesses_[i];
+        inside.loops.erase(inside.loops.begin(), inside.loops.begin() + static_cast<std::ptrdiff_t>(depth_));
+        whole_ = coverage->add(inside);
+      }
+    }
+    return std::exchange(whole_, outside);
+  }
+
   void load(const std::vector<PrimExpr>& indices) {
     const bool written = whole_ || std::ranges::any_of(written_, [&](const std::vector<PrimExpr>* earlier) {
                            return std::ranges::equal(*earlier, indices, same_expr);
@@ -173,7 +186,11 @@ class WholeWrite {
 
   void statement(const Stmt& stmt) {
     if (const auto* loop = std::get_if<For>(&stmt->node)) {
-      body(loop->body);
+      const size_t outside = written_.size();
+      ++depth_;
+      statements(loop->body);
+      --depth_;
+      written_.resize(outside);
     } else if (const auto* let = std::get_if<Let>(&stmt->node)) {
       expression(*let->value);
     } else if (const auto* branch = std::get_if<If>(&stmt->node)) {
@@ -189,10 +206,10 @@ class WholeWrite {
 
   const PrimFunc& func_;
   BufferId buffer_;
-  Coverage coverage_;
+  std::span<const SymVar> positive_;
   std::vector<Access> accesses_;
-  size_t seen_ = 0;       // accesses passed so far
-  size_t next_root_ = 0;  // the first access of the current statement of the function
+  size_t seen_ = 0;   // accesses passed so far
+  size_t depth_ = 0;  // loops around
   std::vector<const std::vector<PrimExpr>*> written_;
   bool whole_ = false;
   bool reads_early_ = false;

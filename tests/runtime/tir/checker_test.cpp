@@ -2,11 +2,13 @@
 
 #include <cmath>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "functions.h"
 #include "runtime/base/error.h"
+#include "runtime/tir/text.h"
 
 namespace ingot::tir {
 namespace {
@@ -150,6 +152,21 @@ TEST_F(CheckerTest, ConditionsProveBounds) {
   EXPECT_EQ(proof(unary(ExprOp::Not, inside), i - 2, false), BoundsProof::UnderConditions);
   EXPECT_EQ(proof(binary(ExprOp::Greater, index_value(n), at), i), BoundsProof::UnderConditions);
   EXPECT_EQ(proof(binary(ExprOp::Or, inside, inside), i - 2), BoundsProof::None);
+}
+
+// What one statement of a row fills, the next ones may read; what the row before it has filled, they may not.
+TEST(Checker, KnowsWhatARowHasWritten) {
+  const auto temporary_is_whole = [](std::string_view dims, std::string_view written, std::string_view read) {
+    size_t offset = 0;
+    const std::string text = fmt::format(
+        "prim_func @f(X: Buffer[(4, 8), float32], Y: Buffer[(4, 8), float32]) {{ alloc T: Buffer[({}), float32]; "
+        "for i in 4 {{ for j in 8 {{ T[{}] = X[i, j]; }} for j in 8 {{ Y[i, j] = T[{}]; }} }} }}",
+        dims, written, read);
+    return writes_whole(parse(text, offset), 2);
+  };
+  EXPECT_TRUE(temporary_is_whole("8,", "j", "7 - j"));
+  EXPECT_FALSE(temporary_is_whole("9,", "j", "j + 1"));
+  EXPECT_FALSE(temporary_is_whole("4, 8", "i, j", "3 - i, j"));
 }
 
 TEST_F(CheckerTest, KnowsWhatIsWrittenWhole) {
