@@ -68,6 +68,12 @@ class Runner:
         cores = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(self.process.pid, {cores[turn % len(cores)]})
 
+    def spread(self):
+        """For runners of several threads: a core for each. Woken ones may else share a core for some milliseconds."""
+        cores = sorted(os.sched_getaffinity(0))
+        for i, thread in enumerate(sorted(map(int, os.listdir(f"/proc/{self.process.pid}/task")))):
+            os.sched_setaffinity(thread, {cores[i % len(cores)]})
+
     def ask(self, *words):
         try:
             print(*words, file=self.process.stdin, flush=True)

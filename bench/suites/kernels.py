@@ -23,7 +23,7 @@ from report import ROOT, compare
 from runner import Runner
 
 SETTINGS = [
-    "one thread on each side unless the name ends in .2t, in each round all on one core, which changes from round to round; "
+    "one thread on each side unless the name ends in .2t, in each round all on one core, which changes from round to round, or on two cores; "
     "float32; inputs arange(n) / n; results of all sides compared",
     "peer memcpy: a copy of as many bytes as the result has; peer read: the sum of as many as the operands have, read.2t: by two threads; "
     "from memory like that of tensors; speedup is the share of that bandwidth",
@@ -137,6 +137,8 @@ def measure_workload(workload, ours, second, memory, memory_second, peers, round
     for turn in range(rounds):
         for runner in {*sides.values(), memory} - {second}:
             runner.stay_on(turn)
+        for runner in (second, memory_second):
+            runner.spread()
         for name, runner in sides.items():
             samples[name] += runner.run(repeats)
         for name, words in asked.items():
