@@ -9,8 +9,6 @@ using namespace ir;
 
 namespace {
 
-Expr converted(const Expr& x, DType to) { return make_call("cast", {x}, {{"dtype", to}}); }
-Expr of(std::string_view op, const Expr& x, const Expr& y) { return make_call(op, {x, y}); }
 Expr number(int64_t value) { return scalar(DType::Int32, static_cast<double>(value)); }
 
 int64_t bits_of(const CallSite& call, std::string_view name) {

@@ -58,6 +58,10 @@ Expr numbers(std::span<const double> values) {
 
 Expr make_tuple(std::vector<Expr> fields) { return std::make_shared<Tuple>(std::move(fields), Span{}); }
 
+Expr of(std::string_view op, const Expr& x, const Expr& y) { return make_call(op, {x, y}); }
+
+Expr converted(const Expr& x, DType to) { return make_call("cast", {x}, {{"dtype", to}}); }
+
 Expr field(Expr tuple, size_t index) {
   return std::make_shared<TupleGetItem>(std::move(tuple), static_cast<uint32_t>(index), Span{});
 }

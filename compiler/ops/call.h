@@ -5,6 +5,9 @@
 namespace ingot::ops {
 
 ir::Expr make_call(std::string_view op, std::vector<ir::Expr> args, ir::Attrs attrs = {});
+// An operator of two operands.
+ir::Expr of(std::string_view op, const ir::Expr& x, const ir::Expr& y);
+ir::Expr converted(const ir::Expr& x, DType to);
 // A builtin of the VM, with what is known of its result.
 ir::Expr make_builtin(std::string_view name, std::vector<ir::Expr> args, StructInfo info);
 ir::Expr make_tuple(std::vector<ir::Expr> fields);

@@ -13,8 +13,6 @@ using namespace ir;
 
 namespace {
 
-Expr converted(const Expr& x, DType to) { return make_call("cast", {x}, {{"dtype", to}}); }
-
 // Elements `from` to before `to` of the last dimension.
 Expr part(const Expr& x, size_t rank, int64_t from, int64_t to) {
   return make_call("strided_slice", {x},

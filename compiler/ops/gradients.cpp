@@ -2,6 +2,7 @@
 
 #include "compiler/ops/composed.h"
 #include "compiler/ops/functions.h"
+#include "compiler/ops/nll_loss.h"
 #include "compiler/ops/op_func.h"
 #include "compiler/ops/window.h"
 #include "runtime/symbolic/simplify.h"
@@ -70,16 +71,8 @@ Meaning define_nll_loss_backward(const CallSite& call) {
   require_float(call, predictions);
   require_same_dtype(call, predictions, grad);
   require_integer(call, targets);
-  if (predictions.rank() == 0)
-    call.fail(ErrorCode::ShapeMismatch, "{} is a scalar, it has no classes", predictions.name);
+  const std::string reduction = nll_reduction(call, predictions, targets);
   const int64_t axis = predictions.rank() == 1 ? 0 : 1;
-  require_rank(call, targets, predictions.rank() - 1);
-  for (size_t d = 0; d < targets.rank(); ++d)
-    require_equal(call, "shapes", predictions, predictions.dims()[d == 0 ? 0 : d + 1], targets, targets.dims()[d]);
-  const std::string reduction = call.text("reduction");
-  if (reduction != "none" && reduction != "mean" && reduction != "sum")
-    call.fail(ErrorCode::InvalidArgument, "reduction is \"{}\", possible are \"none\", \"mean\" and \"sum\"",
-              reduction);
   require_rank(call, grad, reduction == "none" ? targets.rank() : 0);
   const PrimExpr classes = predictions.dims()[static_cast<size_t>(axis)];
   const DType dtype = predictions.dtype();

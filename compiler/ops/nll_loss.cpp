@@ -1,3 +1,5 @@
+#include "compiler/ops/nll_loss.h"
+
 #include "compiler/ops/call.h"
 #include "compiler/ops/functions.h"
 #include "compiler/ops/operands.h"
@@ -6,14 +8,9 @@ namespace ingot::ops {
 
 using namespace ir;
 
-// predictions [N, C, ...] or [C], targets [N, ...] or (), weights [C].
-Meaning define_nll_loss(const CallSite& call) {
-  const auto predictions = operand(call, 0), targets = operand(call, 1);
-  require_float(call, predictions);
-  require_integer(call, targets);
+std::string nll_reduction(const CallSite& call, const Operand& predictions, const Operand& targets) {
   if (predictions.rank() == 0)
     call.fail(ErrorCode::ShapeMismatch, "{} is a scalar, it has no classes", predictions.name);
-  const bool alone = predictions.rank() == 1;
   require_rank(call, targets, predictions.rank() - 1);
   for (size_t d = 0; d < targets.rank(); ++d)
     require_equal(call, "shapes", predictions, predictions.dims()[d == 0 ? 0 : d + 1], targets, targets.dims()[d]);
@@ -21,6 +18,16 @@ Meaning define_nll_loss(const CallSite& call) {
   if (reduction != "none" && reduction != "mean" && reduction != "sum")
     call.fail(ErrorCode::InvalidArgument, "reduction is \"{}\", possible are \"none\", \"mean\" and \"sum\"",
               reduction);
+  return reduction;
+}
+
+// predictions [N, C, ...] or [C], targets [N, ...] or (), weights [C].
+Meaning define_nll_loss(const CallSite& call) {
+  const auto predictions = operand(call, 0), targets = operand(call, 1);
+  require_float(call, predictions);
+  require_integer(call, targets);
+  const std::string reduction = nll_reduction(call, predictions, targets);
+  const bool alone = predictions.rank() == 1;
   const DType dtype = predictions.dtype();
   const auto expanded = [](const Expr& x, int64_t axis) { return make_call("expand_dims", {x}, {{"axis", axis}}); };
   const Expr scores = alone ? expanded(call.arg(0), 0) : call.arg(0);

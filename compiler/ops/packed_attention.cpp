@@ -9,8 +9,6 @@ using namespace ir;
 
 namespace {
 
-Expr of(std::string_view op, const Expr& x, const Expr& y) { return make_call(op, {x, y}); }
-
 // Of each place: which sequence it belongs to, and how far it is from the sequence's first place, or from its end.
 struct Places {
   Expr sequence, distance;

@@ -102,8 +102,6 @@ void check(const CallSite& call, const Requantization& how) {
 
 }  // namespace
 
-Expr converted(const Expr& x, DType to) { return make_call("cast", {x}, {{"dtype", to}}); }
-
 Parameter parameter_at(const CallSite& call, size_t i) {
   Parameter p{call.arg(i), operand(call, i)};
   if (p.info.rank() > 1)

@@ -54,6 +54,4 @@ ir::Expr narrowed(const ir::Expr& x, DType to);
 // round(x * factor) of an int32 tensor by fixed-point arithmetic, halves rounded up.
 ir::Expr times(const ir::Expr& x, double factor);
 
-ir::Expr converted(const ir::Expr& x, DType to);
-
 }  // namespace ingot::ops

@@ -213,9 +213,6 @@ Meaning define_threefry_split(const CallSite& call) {
 
 namespace {
 
-Expr of(std::string_view op, const Expr& x, const Expr& y) { return make_call(op, {x, y}); }
-Expr converted(const Expr& x, DType to) { return make_call("cast", {x}, {{"dtype", to}}); }
-
 struct Numbers {
   Expr key, values;
 };

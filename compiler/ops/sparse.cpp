@@ -10,7 +10,6 @@ using namespace ir;
 
 namespace {
 
-Expr converted(const Expr& x, DType to) { return make_call("cast", {x}, {{"dtype", to}}); }
 Expr reshaped(const Expr& x, Dims dims) {
   for (auto& dim : dims) dim = simplify(dim);
   return make_call("reshape", {x, make_shape(std::move(dims))}, {{"allowzero", true}});

@@ -9,8 +9,6 @@ using namespace ir;
 
 namespace {
 
-Expr converted(const Expr& x, DType to) { return make_call("cast", {x}, {{"dtype", to}}); }
-Expr of(std::string_view op, const Expr& x, const Expr& y) { return make_call(op, {x, y}); }
 Expr integer(int64_t value) { return scalar(DType::Int64, static_cast<double>(value)); }
 
 Expr sliced(const Expr& x, int64_t axis, const PrimExpr& begin, const PrimExpr& end) {

@@ -74,6 +74,11 @@ const TupleObject& Args::sequence(size_t i) const {
   return *static_cast<const TupleObject*>(slots_[i].object);
 }
 
+void Args::require_rank(const TensorObject& x, size_t i, uint32_t rank) const {
+  if (x.rank != rank)
+    fail(ErrorCode::ShapeMismatch, "argument {} has shape {}, it must have rank {}", i, shape_text(x.dims()), rank);
+}
+
 size_t Args::normal_axis(int64_t axis, size_t rank) const {
   const auto size = static_cast<int64_t>(rank);
   if (axis < -size || axis >= size) fail(ErrorCode::IndexOutOfRange, "axis {} is outside of rank {}", axis, rank);

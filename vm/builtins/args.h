@@ -42,6 +42,8 @@ class Args {
   // An axis argument brought into [0, rank).
   size_t axis(size_t i, size_t rank) const { return normal_axis(integer(i), rank); }
   size_t normal_axis(int64_t axis, size_t rank) const;
+  // `x` is argument `i`: ShapeMismatch unless it has this rank.
+  void require_rank(const TensorObject& x, size_t i, uint32_t rank) const;
   // The axes of an integer argument, none twice; all of them, in order, where it is not given.
   std::vector<size_t> axes(size_t i, size_t rank) const;
 

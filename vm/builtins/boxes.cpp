@@ -19,19 +19,13 @@ Dims descending(int64_t count, const Score& score) {
   return order;
 }
 
-void require_rank(const Args& args, const TensorObject& x, size_t i, uint32_t rank) {
-  if (x.rank != rank)
-    args.fail(ErrorCode::ShapeMismatch, "argument {} has shape {}, it must have rank {}", i, shape_text(x.dims()),
-              rank);
-}
-
 }  // namespace
 
 Value soft_suppression(const Args& args) {
   const auto data = args.tensor(0), counts = args.tensor(1), indices = args.tensor(2);
-  require_rank(args, *data, 0, 3);
-  require_rank(args, *counts, 1, 1);
-  require_rank(args, *indices, 2, 2);
+  args.require_rank(*data, 0, 3);
+  args.require_rank(*counts, 1, 1);
+  args.require_rank(*indices, 2, 2);
   const int64_t batches = data->dims()[0], count = data->dims()[1], width = data->dims()[2];
   const int64_t most = args.integer(3);
   const double limit = args.number(4);
@@ -95,8 +89,8 @@ Value soft_suppression(const Args& args) {
 
 Value class_suppression(const Args& args) {
   const auto boxes = args.tensor(0), scores = args.tensor(1);
-  require_rank(args, *boxes, 0, 3);
-  require_rank(args, *scores, 1, 3);
+  args.require_rank(*boxes, 0, 3);
+  args.require_rank(*scores, 1, 3);
   const int64_t batches = boxes->dims()[0], count = boxes->dims()[1], columns = scores->dims()[2];
   const int64_t most_of_class = args.integer(2), most = args.integer(3), classes = args.integer(4);
   const double limit = args.number(5), least = args.number(6);
@@ -190,9 +184,9 @@ Region moved(const Region& r, const double (&by)[4], bool pixels) {
 
 Value proposals(const Args& args) {
   const auto scores = args.tensor(0), moves = args.tensor(1), pictures = args.tensor(2);
-  require_rank(args, *scores, 0, 4);
-  require_rank(args, *moves, 1, 4);
-  require_rank(args, *pictures, 2, 2);
+  args.require_rank(*scores, 0, 4);
+  args.require_rank(*moves, 1, 4);
+  args.require_rank(*pictures, 2, 2);
   const auto scales = args.numbers(3), ratios = args.numbers(4), options = args.numbers(5);
   const auto anchors = static_cast<int64_t>(scales.size() * ratios.size());
   const int64_t batches = scores->dims()[0], height = scores->dims()[2], width = scores->dims()[3];

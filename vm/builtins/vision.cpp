@@ -8,10 +8,6 @@
 namespace ingot::vm::builtins {
 namespace {
 
-void require_rank(const Args& args, const TensorObject& x, size_t i, uint32_t rank) {
-  if (x.rank != rank) args.fail(ErrorCode::ShapeMismatch, "argument {} has rank {}, {} is wanted", i, x.rank, rank);
-}
-
 // A plane of an image; elements outside of it are zero.
 struct Plane {
   const TensorObject& x;
@@ -136,8 +132,8 @@ constexpr int64_t kMostSamples = 4096;
 // (x [N, C, H, W], regions [R, 4], batch of each, rows, columns, samples, scale, half pixel, maximum)
 Value roi_align(const Args& args) {
   const auto x = args.tensor(0), regions = args.tensor(1);
-  require_rank(args, *x, 0, 4);
-  require_rank(args, *regions, 1, 2);
+  args.require_rank(*x, 0, 4);
+  args.require_rank(*regions, 1, 2);
   const Dims batches = args.integers(2);
   const int64_t rows = args.integer(3), columns = args.integer(4), samples = args.integer(5);
   const double scale = args.number(6);
@@ -209,8 +205,8 @@ Value roi_align(const Args& args) {
 // (x [N, C, H, W], regions [R, 5]: batch and corners, rows, columns, scale)
 Value max_roi_pool(const Args& args) {
   const auto x = args.tensor(0), regions = args.tensor(1);
-  require_rank(args, *x, 0, 4);
-  require_rank(args, *regions, 1, 2);
+  args.require_rank(*x, 0, 4);
+  args.require_rank(*regions, 1, 2);
   const int64_t rows = args.integer(2), columns = args.integer(3);
   const double scale = args.number(4);
   if (regions->dims()[1] != 5 || rows < 1 || columns < 1)
@@ -258,7 +254,7 @@ Value max_roi_pool(const Args& args) {
 // (x [N, C * block, L], image, block, dilations, pads, strides): blocks summed where they lie in the image.
 Value col2im(const Args& args) {
   const auto x = args.tensor(0);
-  require_rank(args, *x, 0, 3);
+  args.require_rank(*x, 0, 3);
   const Dims image = args.integers(1), block = args.integers(2), dilations = args.integers(3), pads = args.integers(4),
              strides = args.integers(5);
   const size_t spatial = image.size();
@@ -310,9 +306,9 @@ Value col2im(const Args& args) {
 // (x [N, C, H, W], w [M, C / g, kH, kW], offset, mask?, strides, pads, dilations, groups, offset groups)
 Value deform_conv(const Args& args) {
   const auto x = args.tensor(0), w = args.tensor(1), offset = args.tensor(2);
-  require_rank(args, *x, 0, 4);
-  require_rank(args, *w, 1, 4);
-  require_rank(args, *offset, 2, 4);
+  args.require_rank(*x, 0, 4);
+  args.require_rank(*w, 1, 4);
+  args.require_rank(*offset, 2, 4);
   const Dims strides = args.integers(4), pads = args.integers(5), dilations = args.integers(6);
   const int64_t groups = args.integer(7), offset_groups = args.integer(8);
   const int64_t channels = x->dims()[1], kernel = w->dims()[2] * w->dims()[3];
