@@ -202,7 +202,7 @@ TEST(Shaped, KnowsWhatItDoesNotTake) {
   const Dims dims = {{4, 5}, {4, 5}};
   EXPECT_EQ(jit::ShapedFunc::compile(func, dims, std::vector<uint32_t>{0, 0}, detect_cpu(), 1), nullptr);
   const auto shaped = jit::ShapedFunc::compile(func, dims, std::vector<uint32_t>{1, 1}, detect_cpu(), 1);
-  if (detect_cpu() < Cpu::Avx2) GTEST_SKIP();
+  if (detect_cpu() < Cpu::Avx2) GTEST_SKIP() << "no generated code on this machine";
   ASSERT_NE(shaped, nullptr);
   EXPECT_EQ(shaped->at(Dims{{0, 5}, {0, 5}}, 1), nullptr);
   EXPECT_EQ(shaped->at(Dims{{kMostOfShaped + 1, 5}, {kMostOfShaped + 1, 5}}, 1), nullptr);
