@@ -23,10 +23,9 @@ struct Options {
 // Runs a function of a module of form Typed by walking its tree: slow and obvious, the oracle for the VM.
 //
 // It shares with the VM what operators mean (PrimFuncs and reference kernels), the functions ingot.* and the words of
-// errors (runtime/checks), and nothing else: no plan, no bytecode,
-// no pass after inference. The value, or the Error that it throws, is what the program prescribes. Uses the
-// C++ stack for calls other than tail calls: run it on a thread with a large one, and say how large, so that recursion
-// that does not fit is ResourceExhausted.
+// errors (runtime/checks), and nothing else: no plan, no bytecode, no pass after inference. The value, or the Error
+// that it throws, is what the program prescribes. Uses the C++ stack for calls other than tail calls: run it on a thread
+// with a large one, and say how large, so that recursion that does not fit is ResourceExhausted.
 Value evaluate(const ir::Module& module, std::string_view function, std::span<const Value> args,
                const Options& options);
 
