@@ -1,18 +1,16 @@
 // Our side of suite kernels: limits of this machine's memory, and how long the kernel generator takes. Answers the
 // protocol of bench/runner.py on stdin and stdout, with the commands that bench/suites/kernels.py tells.
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <exception>
-#include <iostream>
 #include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "bench/answer_commands.h"
 #include "runtime/base/cpu.h"
 #include "runtime/base/error.h"
 #include "runtime/jit/compiled_func.h"
@@ -147,11 +145,5 @@ class Runner {
 
 int main() {
   Runner runner;
-  for (std::string line; std::getline(std::cin, line) && line != "quit";) {
-    try {
-      std::cout << "ok " << runner.answer(line) << std::endl;
-    } catch (const std::exception& error) {
-      std::cout << "error " << error.what() << std::endl;
-    }
-  }
+  ingot::bench::answer_commands([&](const std::string& line) { return runner.answer(line); });
 }

@@ -1,14 +1,13 @@
 // The planner's side of suite memory: answers the protocol of bench/suites/memory.py on stdin and stdout.
 
 #include <ctime>
-#include <exception>
-#include <iostream>
 #include <random>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "bench/answer_commands.h"
 #include "runtime/memory/planner.h"
 #include "vm/loader/executable.h"
 #include "vm/loader/function_plan.h"
@@ -56,7 +55,7 @@ std::string shape_times(const std::string& path, int64_t count) {
     const std::vector<int64_t> dims = {n};
     const double start = now_us();
     executable->plan(0, dims);
-    times += " " + std::to_string(now_us() - start);
+    times += (times.empty() ? "" : " ") + std::to_string(now_us() - start);
   }
   return times;
 }
@@ -69,26 +68,18 @@ std::string answer(const std::string& line) {
     uint32_t count = 0;
     uint32_t longest = 0;
     words >> count >> longest;
-    return "ok " + std::to_string(plan_time(count, longest));
+    return std::to_string(plan_time(count, longest));
   }
   if (command == "shapes") {
     int64_t count = 0;
     std::string path;
     words >> count >> std::ws;
     std::getline(words, path);
-    return "ok" + shape_times(path, count);
+    return shape_times(path, count);
   }
   throw std::runtime_error("unknown command " + command);
 }
 
 }  // namespace
 
-int main() {
-  for (std::string line; std::getline(std::cin, line) && line != "quit";) {
-    try {
-      std::cout << answer(line) << std::endl;
-    } catch (const std::exception& error) {
-      std::cout << "error " << error.what() << std::endl;
-    }
-  }
-}
+int main() { ingot::bench::answer_commands(answer); }

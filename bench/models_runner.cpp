@@ -1,17 +1,15 @@
 // Our side of suite models: answers the protocol of bench/runner.py on stdin and stdout.
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <exception>
 #include <fstream>
-#include <iostream>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "bench/answer_commands.h"
 #include <ingot/ingot.hpp>
 
 namespace {
@@ -113,14 +111,5 @@ class Runner {
 
 int main() {
   Runner runner;
-  for (std::string line; std::getline(std::cin, line) && line != "quit";) {
-    try {
-      const std::string words = runner.answer(line);
-      std::cout << "ok" << (words.empty() ? "" : " ") << words << std::endl;
-    } catch (const std::exception& error) {
-      std::string text = error.what();
-      std::replace(text.begin(), text.end(), '\n', ' ');
-      std::cout << "error " << text << std::endl;
-    }
-  }
+  ingot::bench::answer_commands([&](const std::string& line) { return runner.answer(line); });
 }

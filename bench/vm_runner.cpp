@@ -1,16 +1,14 @@
 // Our side of suite vm: answers the protocol of bench/suites/vm.py on stdin and stdout.
 
-#include <algorithm>
 #include <charconv>
 #include <ctime>
-#include <exception>
-#include <iostream>
 #include <memory>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "bench/answer_commands.h"
 #include "runtime/tensor/tensor.h"
 #include "vm/interpreter/session.h"
 #include <ingot/ingot.hpp>
@@ -146,14 +144,5 @@ class Runner {
 
 int main() {
   Runner runner;
-  for (std::string line; std::getline(std::cin, line) && line != "quit";) {
-    try {
-      const std::string words = runner.answer(line);
-      std::cout << "ok" << (words.empty() ? "" : " ") << words << std::endl;
-    } catch (const std::exception& error) {
-      std::string text = error.what();
-      std::replace(text.begin(), text.end(), '\n', ' ');
-      std::cout << "error " << text << std::endl;
-    }
-  }
+  ingot::bench::answer_commands([&](const std::string& line) { return runner.answer(line); });
 }
