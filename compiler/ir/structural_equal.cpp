@@ -7,7 +7,7 @@
 
 #include "compiler/ir/op.h"
 #include "runtime/object/objects.h"
-#include "runtime/tir/text.h"
+#include "runtime/tir/same_func.h"
 
 namespace ingot::ir {
 namespace {

@@ -11,7 +11,7 @@
 #include "compiler/transform/sequences.h"
 #include "compiler/transform/transforms.h"
 #include "runtime/tir/checker.h"
-#include "runtime/tir/text.h"
+#include "runtime/tir/same_func.h"
 
 namespace ingot::transform {
 namespace {

@@ -1,6 +1,6 @@
 #include "compiler/transform/prim_func_table.h"
 
-#include "runtime/tir/text.h"
+#include "runtime/tir/same_func.h"
 
 namespace ingot::transform {
 

@@ -32,9 +32,4 @@ std::string print_head(const PrimFunc& func, const Stmt& stmt);
 // where they stand in the same order.
 PrimFunc parse(std::string_view text, size_t& offset, std::vector<uint32_t>* order = nullptr);
 
-// Equal up to the names of buffers and variables and the numbers of temporaries.
-bool same_func(const PrimFunc& a, const PrimFunc& b);
-// The same number for functions that are the same.
-size_t hash_func(const PrimFunc& func);
-
 }  // namespace ingot::tir

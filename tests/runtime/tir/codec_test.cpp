@@ -7,6 +7,7 @@
 #include "functions.h"
 #include "runtime/base/error.h"
 #include "runtime/tir/checker.h"
+#include "runtime/tir/same_func.h"
 #include "runtime/tir/text.h"
 
 namespace ingot::tir {

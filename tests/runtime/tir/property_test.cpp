@@ -8,6 +8,7 @@
 #include "runtime/base/error.h"
 #include "runtime/tir/checker.h"
 #include "runtime/tir/codec.h"
+#include "runtime/tir/same_func.h"
 #include "runtime/tir/text.h"
 
 namespace ingot::tir {

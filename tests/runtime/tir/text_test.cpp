@@ -1,3 +1,4 @@
+#include "runtime/tir/same_func.h"
 #include "runtime/tir/text.h"
 
 #include <gmock/gmock.h>
