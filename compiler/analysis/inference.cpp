@@ -500,6 +500,7 @@ void Inference::binding(const Binding& b, const StructInfo& expected) {
       again_ = generalised_.insert(origin.var).second || again_;
   }
   const VarRef var = result.var;
+  if (const Expr text = written(result.value); is_text(text)) texts_[var.get()] = text;
   context_.into->push_back(std::move(result));
   hold_shape(var);
 }

@@ -140,6 +140,8 @@ class Inference {
   ir::Expr global_variable(const ir::Expr& e, const StructInfo& expected);
   ir::Expr literal(const ir::Constant& constant, DType dtype);
   const ir::Constant* literal_of(const ir::Expr& e) const;
+  static bool is_text(const ir::Expr& e);
+  const ir::Expr& written(const ir::Expr& e) const;
 
   // inference_literals.cpp: values made of unsuffixed literals alone
   bool is_open(const ir::Expr& e) const { return literal_of(e) != nullptr || open_temp(e) != nullptr; }
@@ -246,6 +248,7 @@ class Inference {
   // Variables that stand for an open literal: it takes the dtype of each use.
   std::unordered_map<const ir::Var*, ir::Expr> literals_;
   std::unordered_map<const ir::Var*, std::unique_ptr<OpenTemp>> open_temps_;
+  std::unordered_map<const ir::Var*, ir::Expr> texts_;  // variables bound to a dtype or a string
   // Of variables bound to function literals: the shape variables that each call binds anew.
   std::unordered_map<const ir::Var*, SymVars> generic_;
   std::unordered_map<const ir::Var*, std::unique_ptr<Local>> locals_;

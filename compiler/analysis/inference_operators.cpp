@@ -93,8 +93,9 @@ Expr Inference::call_operator(const Call& e, const Op& op, const StructInfo& exp
   bool known = true;
   bool holes = false;
   bool literals = false;
-  // Relax's binary operators take prims for rank-0 tensors; of prims alone they give one.
-  const bool takes_prims = e.args.size() == 2 && ops::is_elementwise(op);
+  // Relax's binary operators take prims for rank-0 tensors, of prims alone they give one; its one_hot takes two.
+  const bool of_prims = e.args.size() == 2 && ops::is_elementwise(op);
+  const auto takes_prim = [&](size_t i) { return of_prims || (op.name == "one_hot" && i != 0); };
   size_t prims = 0;
   for (const Expr& arg : e.args) {
     if (is_open(arg)) {
@@ -102,7 +103,7 @@ Expr Inference::call_operator(const Call& e, const Op& op, const StructInfo& exp
       literals = true;
       continue;
     }
-    Expr inferred = leaf(arg);
+    Expr inferred = written(leaf(arg));
     known = known && !mentions_unknown(inferred->info);
     if (holes_.mentions_hole(inferred->info)) {
       // A function that is an operand is out of sight; of a type variable the operator is asked once it is solved.
@@ -110,8 +111,8 @@ Expr Inference::call_operator(const Call& e, const Op& op, const StructInfo& exp
       holes = holes || (!is_foreign_call(op.name) && inferred->info->kind != InfoKind::Func);
     } else if (known && !passes_on(op.name))
       inferred = with_dims(inferred);
-    if (takes_prims && is_prim(inferred)) {
-      ++prims;
+    if (takes_prim(args.size()) && is_prim(inferred)) {
+      if (of_prims) ++prims;
       const DType dtype = inferred->info->dtype;
       const auto* var = as<Var>(inferred);
       inferred = bind_value(call_builtin("prim_to_tensor", inferred, tensor_info(dtype, std::vector<PrimExpr>{})),

@@ -39,6 +39,14 @@ const Constant* Inference::literal_of(const Expr& e) const {
   return is_open_literal(e) ? as<Constant>(e) : nullptr;
 }
 
+bool Inference::is_text(const Expr& e) { return as<DataType>(e) != nullptr || as<String>(e) != nullptr; }
+
+// The dtype or string that a variable stands for; operators take their results' dtypes from there.
+const Expr& Inference::written(const Expr& e) const {
+  const auto found = texts_.find(as<Var>(e));
+  return found == texts_.end() ? e : found->second;
+}
+
 Expr Inference::literal(const Constant& constant, DType dtype) {
   if (!can_adapt(constant, dtype)) dtype = default_dtype(constant);
   if (auto adapted = adapt(constant, dtype)) return adapted;

@@ -221,9 +221,10 @@ Meaning define_dynamic_slice(const CallSite& call) {
 // Of "dynamic_upsampling" and "dynamic_upsampling3d": sizes times the factors, rounded.
 Meaning define_dynamic_upsampling(const CallSite& call) {
   const size_t spatial = call.size() - 1;
-  if (call.text("layout") != (spatial == 2 ? "NCHW" : "NCDHW"))
-    call.fail(ErrorCode::Unsupported, "layout is \"{}\", only \"{}\" is there; use layout_transform",
-              call.text("layout"), spatial == 2 ? "NCHW" : "NCDHW");
+  const std::string layout = call.text("layout");
+  if (const std::string_view plain = spatial == 2 ? "NCHW" : "NCDHW"; !std::ranges::is_permutation(layout, plain))
+    call.fail(ErrorCode::Unsupported, "layout is \"{}\", possible are the orders of \"{}\"; use layout_transform",
+              layout, plain);
   const auto x = operand(call, 0);
   require_rank(call, x, spatial + 2);
   std::vector<Expr> factors;
@@ -233,7 +234,8 @@ Meaning define_dynamic_upsampling(const CallSite& call) {
     require_rank(call, factor, 0);
     factors.push_back(cast_to(call.arg(i), DType::Float64));
   }
-  const Dims dims(x.dims().begin() + 2, x.dims().end());
+  Dims dims;
+  for (const char letter : std::string_view(spatial == 2 ? "HW" : "DHW")) dims.push_back(x.dims()[layout.find(letter)]);
   const Expr product = make_call("multiply", {cast_to(constant_list(dims), DType::Float64),
                                               make_call("stack", {ops::make_tuple(std::move(factors))})});
   const Expr sizes = make_call("floor", {make_call("add", {product, scalar(DType::Float64, 0.5)})});
@@ -243,7 +245,7 @@ Meaning define_dynamic_upsampling(const CallSite& call) {
   if (method == "bilinear" || method == "trilinear") method = "linear";
   if (method == "bicubic") method = "cubic";
   return make_call(spatial == 2 ? "resize2d" : "resize3d", {call.arg(0), cast_to(sizes, DType::Int64)},
-                   {{"method", method}, {"coordinate_transformation_mode", coordinates}});
+                   {{"method", method}, {"coordinate_transformation_mode", coordinates}, {"layout", layout}});
 }
 
 }  // namespace ingot::ops

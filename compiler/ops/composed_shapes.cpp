@@ -57,19 +57,37 @@ Meaning define_reshape_like(const CallSite& call) {
   return reshaped(call.arg(0), std::move(dims));
 }
 
-// As reshape, with the special dimensions counted from the last.
+// As reshape, with the special dimensions counted from the last: 0 that dimension, -2 all that remain, -3 the product
+// of two.
 Meaning define_reverse_reshape(const CallSite& call) {
   const auto x = operand(call, 0);
-  std::vector<int64_t> dims = call.integers("newshape");
+  const std::vector<int64_t> dims = call.integers("newshape");
   Dims asked;
-  for (size_t i = 0; i < dims.size(); ++i) {
-    const size_t from_end = dims.size() - i;
-    if (dims[i] == 0 && from_end > x.rank())
-      call.fail(ErrorCode::ShapeMismatch, "dimension {} of the new shape is 0 (keep), but {} has rank {}", i, x.name,
-                x.rank());
-    asked.push_back(dims[i] == 0 ? x.dims()[x.rank() - from_end] : PrimExpr(dims[i]));
+  size_t left = x.rank();
+  for (size_t i = dims.size(); i-- > 0;) {
+    const auto last = [&]() -> PrimExpr {
+      if (left == 0)
+        call.fail(ErrorCode::ShapeMismatch, "dimension {} of the new shape is {} ({}), but {} has rank {}", i, dims[i],
+                  dims[i] == 0 ? "keep" : "join", x.name, x.rank());
+      return x.dims()[--left];
+    };
+    if (dims[i] < -3)
+      call.fail(ErrorCode::InvalidArgument, "dimension {} of the new shape is {}; 0 to -3 are the special ones", i,
+                dims[i]);
+    if (dims[i] == -2) {
+      while (left != 0) asked.push_back(last());
+    } else if (dims[i] == -3) {
+      const PrimExpr second = last();
+      asked.push_back(simplify(last() * second));
+    } else if (dims[i] == 0) {
+      asked.push_back(last());
+    } else {
+      asked.emplace_back(dims[i]);
+      if (left != 0) --left;
+    }
   }
-  return make_call("reshape", {call.arg(0), make_shape(asked)});
+  std::ranges::reverse(asked);
+  return make_call("reshape", {call.arg(0), make_shape(asked)}, {{"allowzero", true}});
 }
 
 Meaning define_broadcast_to_like(const CallSite& call) {

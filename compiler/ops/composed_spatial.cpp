@@ -199,6 +199,22 @@ Expr region_of(const CallSite& call, size_t spatial) {
   return make_call("stack", {make_tuple(std::move(parts))});
 }
 
+// The sizes of a layout's dimensions: of N and C as they are, of the others those asked for, which are in the order D,
+// H, W.
+Expr sizes_in_order(std::string_view layout, const Dims& dims, const Expr& asked) {
+  const int64_t depth = layout.find('D') == layout.npos ? 0 : 1;
+  const auto place = [&](char letter) { return letter == 'W' ? 1 + depth : letter == 'H' ? depth : int64_t{0}; };
+  std::vector<Expr> sizes;
+  for (size_t d = 0; d < layout.size(); ++d)
+    if (const char letter = layout[d]; letter == 'N' || letter == 'C')
+      sizes.push_back(make_call("shape_to_tensor", {make_shape({dims[d]})}));
+    else
+      sizes.push_back(make_call(
+          "strided_slice", {asked},
+          {{"begin", std::vector<int64_t>{place(letter)}}, {"end", std::vector<int64_t>{place(letter) + 1}}}));
+  return make_call("concat", {make_tuple(std::move(sizes))}, {{"axis", int64_t{0}}});
+}
+
 }  // namespace
 
 // Of "upsampling3d", and of what "upsampling" does beyond whole factors: sizes times factors, rounded.
@@ -241,7 +257,10 @@ Meaning define_upsampling3d(const CallSite& call) {
 // Sizes to those given; modes as of ONNX's Resize, whose arithmetic it is.
 Meaning define_resize(const CallSite& call) {
   const size_t spatial = spatial_rank(call);
-  if (auto plain = in_plain_layouts(call, data_layout(spatial))) return *std::move(plain);
+  const bool open = given(call, 1) && !constant_integers(call, 1);
+  const bool any_order = open && std::ranges::is_permutation(call.text("layout"), data_layout(spatial));
+  if (!any_order)
+    if (auto plain = in_plain_layouts(call, data_layout(spatial))) return *std::move(plain);
   const auto x = operand(call, 0);
   require_rank(call, x, spatial + 2);
   const std::string method = call.text("method");
@@ -261,17 +280,16 @@ Meaning define_resize(const CallSite& call) {
   const auto resized = [&](const Expr& sizes, const StructInfo& info) {
     return make_builtin("resize", {call.arg(0), region, make_none(), sizes, make_none(), make_text(options)}, info);
   };
-  Dims dims = {x.dims()[0], x.dims()[1]};
-  if (given(call, 1) && !constant_integers(call, 1)) {
+  if (open) {
     const auto size = operand(call, 1);
     require_integer(call, size);
     require_rank(call, size, 1);
     require_equal(call, "numbers of sizes", size, size.dims()[0], x, static_cast<int64_t>(spatial));
-    const Expr front = make_call("shape_to_tensor", {make_shape(dims)});
-    const Expr sizes = make_tuple({front, make_call("cast", {call.arg(1)}, {{"dtype", DType::Int64}})});
-    return resized(make_call("concat", {sizes}, {{"axis", int64_t{0}}}),
+    const Expr asked = make_call("cast", {call.arg(1)}, {{"dtype", DType::Int64}});
+    return resized(sizes_in_order(call.text("layout"), x.dims(), asked),
                    tensor_info(x.dtype(), static_cast<uint32_t>(x.rank())));
   }
+  Dims dims = {x.dims()[0], x.dims()[1]};
   Dims sizes = dims_of(call, "size", 1);
   if (sizes.size() == 1) sizes.resize(spatial, sizes[0]);
   if (sizes.size() != spatial)

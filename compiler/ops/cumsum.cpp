@@ -9,8 +9,8 @@ using tir::Indices;
 
 StructInfo infer_cumsum(const CallSite& call) {
   const auto x = operand(call, 0);
-  require_numeric(call, x);
   const DType asked = dtype_of(call, "dtype");
+  if (x.dtype() != DType::Bool || asked == DType::None || asked == DType::Bool) require_numeric(call, x);
   const DType dtype = asked == DType::None ? x.dtype() : asked;
   if (!call.has_attr("axis")) return tensor_info(dtype, Dims{product(x.dims())});
   call.axis("axis", x.rank());

@@ -52,22 +52,13 @@ Meaning define_roi_align(const CallSite& call) {
   const int64_t samples = call.integer("sample_ratio");
   if (mode != "avg" && mode != "max")
     call.fail(ErrorCode::InvalidArgument, "mode is \"{}\", possible are \"avg\" and \"max\"", mode);
-  // The greatest sample is that of a window of results of one sample each.
-  const bool greatest = mode == "max";
-  if (greatest && (samples < 1 || samples > 4096))
-    call.fail(ErrorCode::Unsupported, "mode \"max\" with sample_ratio {}; it must be between 1 and 4096", samples);
-  const int64_t by = greatest ? samples : 1;
   const Expr batches = taken(converted(call.arg(1), DType::Int64), scalar(DType::Int64, 0), 1);
-  const Dims dims = {p.regions.dims()[0], p.x.dims()[1], p.rows * by, p.columns * by};
-  const Expr result = make_builtin(
-      "roi_align",
-      {call.arg(0), part(call.arg(1), 2, 1, 5), batches, make_prim(p.rows * by), make_prim(p.columns * by),
-       make_prim(greatest ? 1 : std::max<int64_t>(samples, 0)), scalar(DType::Float64, call.number("spatial_scale")),
-       make_prim(call.flag("aligned")), make_prim(0)},
-      tensor_like(p.x, dims));
-  if (!greatest) return result;
-  const std::vector<int64_t> window = {by, by};
-  return make_call("max_pool2d", {result}, {{"pool_size", window}, {"strides", window}});
+  const Dims dims = {p.regions.dims()[0], p.x.dims()[1], p.rows, p.columns};
+  return make_builtin("roi_align",
+                      {call.arg(0), part(call.arg(1), 2, 1, 5), batches, make_prim(p.rows), make_prim(p.columns),
+                       make_prim(std::max<int64_t>(samples, 0)), scalar(DType::Float64, call.number("spatial_scale")),
+                       make_prim(call.flag("aligned")), make_prim(mode == "max" ? 2 : 0)},
+                      tensor_like(p.x, dims));
 }
 
 Meaning define_roi_pool(const CallSite& call) {

@@ -161,9 +161,11 @@ DType dtype_of(const CallSite& call, std::string_view attribute, size_t i) {
   if (!call.has(i)) return DType::None;
   if (const auto* dtype = as<DataType>(call.arg(i))) return dtype->value;
   if (const auto* text = as<String>(call.arg(i))) {
+    if (text->value.empty() || text->value == "void") return DType::None;
     if (const auto dtype = parse_dtype(text->value)) return *dtype;
     call.fail(ErrorCode::TypeError, "\"{}\" is not a dtype", text->value);
   }
+  if (given(call, i)) call.fail(ErrorCode::TypeError, "{} is no dtype that is known at compile time", call.name_of(i));
   return DType::None;
 }
 

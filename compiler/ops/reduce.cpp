@@ -77,18 +77,18 @@ StructInfo infer_reduce(const CallSite& call) {
   const bool logical = name == "all" || name == "any";
   if (name == "mean" || name == "variance" || name == "std") {
     require_float(call, x);
-  } else if (!logical && !(x.dtype() == DType::Bool && (name == "min" || name == "max"))) {
+  } else if (!logical && !(x.dtype() == DType::Bool && (name == "min" || name == "max" || name == "sum"))) {
     require_numeric(call, x);
   }
   return tensor_info(logical ? DType::Bool : x.dtype(), reduction(call, x.rank()).kept(x.dims()));
 }
 
 Meaning define_reduce(const CallSite& call) {
-  if (call.dtype(0) == DType::Bool && (call.op().name == "min" || call.op().name == "max"))
-    return make_call(call.op().name == "min" ? "all" : "any", {call.arg(0)}, call.attrs());
+  const auto name = call.op().name;
+  if (call.dtype(0) == DType::Bool && (name == "min" || name == "max" || name == "sum"))
+    return make_call(name == "min" ? "all" : "any", {call.arg(0)}, call.attrs());
   OpFunc f(call);
   const auto how = reduction(call, f.dims(f.in()).size());
-  const auto name = call.op().name;
   const DType dtype = f.dtype(f.out());
   ExprOp op = ExprOp::Add;
   Element init = element(dtype, 0.0);

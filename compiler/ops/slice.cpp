@@ -49,21 +49,29 @@ struct Places {
   bool dims = true;
 };
 
-// The slice of each dimension; those that no axis names are whole.
+// The slice of each dimension; those that no axis names are whole, and so is a dimension on the side that has no place.
 std::vector<Slice> slices_at(const CallSite& call, const Operand& x, const Places& places) {
   const auto& [begin, end, steps, along, dims] = places;
-  if (begin.size() != end.size() || along.size() != begin.size() || begin.size() > x.rank() ||
-      steps.size() > begin.size())
+  const bool listed = call.has_attr("axes") && (begin.size() != along.size() || end.size() != along.size());
+  if (listed || along.size() > x.rank() || steps.size() > along.size())
     call.fail(ErrorCode::InvalidArgument, "begin has {} numbers, end {}, axes {}, strides {}; {} has rank {}",
               begin.size(), end.size(), along.size(), steps.size(), x.name, x.rank());
   std::vector<Slice> slices;
   for (const auto& dim : x.dims()) slices.push_back({0, 1, dim});
-  for (size_t i = 0; i < begin.size(); ++i) {
+  for (size_t i = 0; i < along.size(); ++i) {
     const int64_t step = i < steps.size() ? steps[i] : steps.size() == 1 ? steps[0] : 1;
     if (step == 0 || step < -INT32_MAX || step > INT32_MAX)
       call.fail(ErrorCode::InvalidArgument, "a stride is {}, it must not be 0 or beyond {}", step, INT32_MAX);
     const auto axis = static_cast<size_t>(along[i]);
-    slices[axis] = slice_of(x.dims()[axis], begin[i], end[i], step, dims);
+    const PrimExpr lowest = step > 0 ? 0 : INT64_MIN, greatest = INT32_MAX;
+    slices[axis] = slice_of(x.dims()[axis],
+                            i < begin.size() ? begin[i]
+                            : step > 0       ? lowest
+                                             : greatest,
+                            i < end.size() ? end[i]
+                            : step > 0     ? greatest
+                                           : lowest,
+                            step, dims);
   }
   return slices;
 }
@@ -127,7 +135,8 @@ std::vector<Slice> slices_of(const CallSite& call, const Operand& x, const OpFun
     for (size_t i = 0; i < std::min(begin.size(), end.size()); ++i)
       end[i] = prove_less(end[i], 0) == Proof::Yes || !fits(begin[i], end[i]) ? PrimExpr(INT32_MAX) : begin[i] + end[i];
   const auto steps = numbers_of(call, "strides", 3);
-  const auto along = call.has_attr("axes") ? axes(call, "axes", x.rank()) : first_axes(begin.size());
+  const auto along =
+      call.has_attr("axes") ? axes(call, "axes", x.rank()) : first_axes(std::max(begin.size(), end.size()));
   return slices_at(call, x, {begin, end, steps, along, dims});
 }
 
@@ -137,7 +146,8 @@ std::vector<Slice> slices_to_set(const CallSite& call, const Operand& x) {
     return Dims(numbers.begin(), numbers.end());
   };
   const Dims begin = listed("begin", 2), end = listed("end", 3);
-  return slices_at(call, x, {begin, end, numbers_of(call, "strides", 4), first_axes(begin.size())});
+  return slices_at(call, x,
+                   {begin, end, numbers_of(call, "strides", 4), first_axes(std::max(begin.size(), end.size()))});
 }
 
 }  // namespace

@@ -138,7 +138,8 @@ Value roi_align(const Args& args) {
   const int64_t rows = args.integer(3), columns = args.integer(4), samples = args.integer(5);
   const double scale = args.number(6);
   const double offset = args.flag(7) ? 0.5 : 0;
-  const bool maximum = args.flag(8);
+  // 0: the mean of the samples, 1: the greatest weighted neighbour of one, 2: the greatest sample.
+  const int64_t mode = args.integer(8);
   const int64_t count = regions->dims()[0], channels = x->dims()[1], height = x->dims()[2], width = x->dims()[3];
   if (regions->dims()[1] != 4 || static_cast<int64_t>(batches.size()) != count || rows < 1 || columns < 1)
     args.fail(ErrorCode::ShapeMismatch, "regions of shape {} with {} batches, {}x{} results",
@@ -181,7 +182,7 @@ Value roi_align(const Args& args) {
                   column <= static_cast<double>(width)) {
                 row = std::clamp(row, 0.0, static_cast<double>(height - 1));
                 column = std::clamp(column, 0.0, static_cast<double>(width - 1));
-                if (maximum) {
+                if (mode == 1) {
                   // The greatest of the weighted neighbours.
                   const auto r0 = static_cast<int64_t>(row), c0 = static_cast<int64_t>(column);
                   const double dr = row - static_cast<double>(r0), dc = column - static_cast<double>(c0);
@@ -195,7 +196,7 @@ Value roi_align(const Args& args) {
               sum += value;
               greatest = std::max(greatest, value);
             }
-          set_number(*result, to++, maximum ? greatest : sum / static_cast<double>(down * across));
+          set_number(*result, to++, mode != 0 ? greatest : sum / static_cast<double>(down * across));
         }
     }
   }
