@@ -219,7 +219,7 @@ void Inference::settle_group(Global& global, size_t messages, size_t first_waiti
 // Names that are not defined are found before inference; what depends on them is not looked at.
 void Inference::refuse_undefined(const Span& use, const std::string& name) {
   if (before_ == 0 || !diagnostics_->has_errors())
-    diagnostics_->error(ErrorCode::TypeError, use, fmt::format("{} is not defined", name));
+    diagnostics_->error(ErrorCode::WellFormedness, use, fmt::format("{} is not defined", name), {}, 2);
 }
 
 void Inference::refuse_polymorphic(const std::string& name, const Span& use) {

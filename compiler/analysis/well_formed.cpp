@@ -110,8 +110,7 @@ class Checker {
         break;
       case ExprKind::GlobalVar: {
         const auto& name = as<GlobalVar>(e)->name;
-        if (!module_.may_define(name))
-          diagnostics_.error(ErrorCode::TypeError, here_, fmt::format("@{} is not defined", name));
+        if (!module_.may_define(name)) rule(2, here_, fmt::format("@{} is not defined", name));
         break;
       }
       case ExprKind::Seq:
@@ -202,7 +201,7 @@ class Checker {
       return rule(2, span, fmt::format("%{} is used in its own definition", var.name),
                   "only functions may refer to themselves");
     if (is_bound_later(var)) return rule(3, span, fmt::format("%{} is used before it is bound", var.name));
-    diagnostics_.error(ErrorCode::TypeError, span, fmt::format("%{} is not defined", var.name));
+    rule(2, span, fmt::format("%{} is not defined", var.name));
   }
 
   // In a sequence that is being walked, behind the binding at hand?

@@ -50,7 +50,7 @@ void Parser::definition(ir::Module& module) {
   Expr function_node = function(pure, first);
   const ir::Span span = span_of(name);
   if (module.find(name.text) != nullptr) {
-    diagnostics_.error(ErrorCode::TypeError, span, fmt::format("@{} is defined twice", name.text));
+    diagnostics_.error(ErrorCode::WellFormedness, span, fmt::format("@{} is defined twice", name.text), {}, 2);
     return;
   }
   module.set({name.text, std::static_pointer_cast<const ir::Function>(function_node), nullptr, exported, span});
@@ -64,7 +64,7 @@ void Parser::prim_func(ir::Module& module, bool exported) {
     auto func = std::make_shared<const tir::PrimFunc>(tir::parse(source_->text, offset, &order));
     while (peek().kind != TokenKind::End && peek().offset < offset) take();
     if (module.find(func->name) != nullptr)
-      diagnostics_.error(ErrorCode::TypeError, span, fmt::format("@{} is defined twice", func->name));
+      diagnostics_.error(ErrorCode::WellFormedness, span, fmt::format("@{} is defined twice", func->name), {}, 2);
     else
       module.set({func->name, nullptr, func, exported, span});
     if (!order.empty()) orders_.emplace(func->name, std::move(order));

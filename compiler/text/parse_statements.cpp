@@ -275,7 +275,7 @@ void Parser::dataflow_block(Block& block) {
           const std::string name = local_name("in output");
           const ir::VarRef* var = vars_.find(name);
           if (var == nullptr)
-            report(span_from(first), fmt::format("%{} is not defined", name), {}, ErrorCode::TypeError);
+            report(span_from(first), fmt::format("%{} is not defined", name), {}, ErrorCode::WellFormedness, 2);
           else if (!bound.contains(name))
             report(span_from(first), fmt::format("%{} is an output of a dataflow block that does not bind it", name),
                    {}, ErrorCode::WellFormedness, 1);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -192,6 +193,7 @@ StructInfo Parser::tensor_type(std::string_view closing) {
   std::optional<std::vector<PrimExpr>> listed;
   const Token* listed_first = nullptr;
   const ir::VarRef* held = nullptr;
+  std::vector<Token> kinds;
   while (!at(closing)) {
     if (accept_word("ndim")) {
       ndim = rank();
@@ -218,7 +220,7 @@ StructInfo Parser::tensor_type(std::string_view closing) {
       if (var != nullptr)
         node.shape_var = ir::shape_symbol(**var);
       else
-        report(span_of(name), fmt::format("%{} is not defined", name.text), {}, ErrorCode::TypeError);
+        report(span_of(name), fmt::format("%{} is not defined", name.text), {}, ErrorCode::WellFormedness, 14);
       if (var == nullptr) node.shape_var = make_sym_var("");
     } else if (const auto dtype = dtype_name_here();
                dtype && node.dtype == DType::None && (peek(1).is(",") || peek(1).is(closing))) {
@@ -226,12 +228,19 @@ StructInfo Parser::tensor_type(std::string_view closing) {
       node.dtype = *dtype;
     } else {
       const SymEntry* parameter = peek().kind == TokenKind::Identifier ? sym_vars_.find(peek().text) : nullptr;
-      if (parameter != nullptr && parameter->kind == "Shape") {
-        node.shape_var = parameter->var;
-        take();
-      } else if (parameter != nullptr && parameter->kind == "BaseType") {
-        node.value = PrimExpr(parameter->var);
-        take();
+      if (parameter != nullptr && !parameter->kind.empty()) {
+        const Token name = take();
+        kinds.push_back(name);
+        if (parameter->kind == "Shape") {
+          node.shape_var = parameter->var;
+        } else if (parameter->kind == "BaseType") {
+          node.value = PrimExpr(parameter->var);
+        } else {
+          fail_at(span_of(name),
+                  fmt::format("{} is a type parameter of kind {}, a Shape or a BaseType is needed here", name.text,
+                              parameter->kind),
+                  {}, ErrorCode::TypeError);
+        }
       } else {
         if (!listed) listed_first = &peek();
         if (!listed) listed.emplace();
@@ -245,6 +254,17 @@ StructInfo Parser::tensor_type(std::string_view closing) {
     refuse_dtype(*listed_first);
   if (listed && node.dims) fail_at(span_from(first), "a tensor type lists its dimensions twice");
   if (listed) node.dims = std::move(listed);
+  for (const Token& name : kinds) {
+    const std::string& kind = sym_vars_.find(name.text)->kind;
+    const bool twice = kind == "Shape" ? node.dims || held != nullptr : node.dtype != DType::None;
+    const bool again = std::count_if(kinds.begin(), kinds.end(),
+                                     [&](const Token& other) { return sym_vars_.find(other.text)->kind == kind; }) > 1;
+    if (twice || again)
+      fail_at(span_of(name),
+              fmt::format("{} is a type parameter of kind {}, and the {} of this tensor type is stated already",
+                          name.text, kind, kind == "Shape" ? "shape" : "dtype"),
+              "a type parameter of kind Shape is a shape, one of kind BaseType a dtype", ErrorCode::TypeError);
+  }
   if (node.dims) node.rank = static_cast<uint32_t>(node.dims->size());
   if (ndim != kUnknownRank && node.dims) {
     if (ndim != node.dims->size())

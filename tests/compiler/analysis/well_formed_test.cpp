@@ -35,7 +35,7 @@ INSTANTIATE_TEST_SUITE_P(
              "error[WellFormedness.2]: %y is used in its own definition"},
         Case{"BeforeBound", "def @f(%x) { let %y = %x; let %z = %y; %z }",
              "def @f(%x) { let %z = %y; let %y = %x; %z }", "error[WellFormedness.3]: %y is used before it is bound"},
-        Case{"Undefined", "def @f(%x) { %x }", "def @f(%x) { %x + %y }", "error[TypeError]: %y is not defined"},
+        Case{"Undefined", "def @f(%x) { %x }", "def @f(%x) { %x + %y }", "error[WellFormedness.2]: %y is not defined"},
         Case{"ResultAnnotation", "def @f(%x: Tensor[(n,)]) -> Tensor[(n,)] { %x }",
              "def @f(%x: Tensor[(n,)]) -> Tensor[(m,)] { %x }",
              "error[WellFormedness.4]: the result annotation uses the shape variable m"},
