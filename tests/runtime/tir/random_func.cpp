@@ -281,7 +281,7 @@ std::vector<Bytes> RandomFunc::inputs(const Dims& dims) {
       const auto bits =
           static_cast<uint64_t>(number(std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()));
       const int64_t value = chance(50) ? static_cast<int64_t>(bits >> number(0, 63)) : int64_t{1} << number(0, 63);
-      return convert<T>(chance(50) ? value : value - 1);
+      return convert<T>(chance(50) ? value : static_cast<int64_t>(static_cast<uint64_t>(value) - 1));
     }
   };
   std::vector<Bytes> result;
