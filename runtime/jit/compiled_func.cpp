@@ -61,9 +61,13 @@ std::unordered_set<tir::BufferId> large_outputs(const tir::PrimFunc& func, std::
   return large;
 }
 
-void reorder(tir::Nest& nest, const std::unordered_set<tir::BufferId>& large, int threads) {
+// Half of what is read and written may be stored past the caches if all of it does not fit the last one.
+void reorder(tir::Nest& nest, std::unordered_set<tir::BufferId>& large, Cpu cpu, int threads) {
   interchange_sums(nest, threads);
-  keep_rows_in_outputs(nest, large);
+  size_t bytes = 0;
+  for (size_t id = 0; id < nest.params; ++id) bytes += nest.buffers[id].bytes;
+  const bool may_go_past = cpu >= Cpu::Avx512 && nest.vars.empty() && bytes >= kLargeBytes;
+  keep_rows_in_outputs(nest, large, may_go_past ? kLargeBytes / 2 : SIZE_MAX);
   join_loops(nest);
 }
 
@@ -87,8 +91,8 @@ std::unique_ptr<const CompiledFunc> CompiledFunc::compile(const tir::PrimFunc& f
                                                           const PerfMap* perf_map) {
   if (cpu < Cpu::Avx2) return nullptr;
   tir::Nest nest = tir::make_nest(func, dims, scalars);
-  const auto large = large_outputs(func, nest.buffers);
-  reorder(nest, large, threads);
+  auto large = large_outputs(func, nest.buffers);
+  reorder(nest, large, cpu, threads);
   const auto code = generate(nest, cpu, large);
   if (!code) return nullptr;
   if (perf_map != nullptr) perf_map->add(*code, perf_name(func, dims));
@@ -175,7 +179,8 @@ std::unique_ptr<const ShapedFunc> ShapedFunc::compile(const tir::PrimFunc& func,
   result->func_ = &func;
   result->cpu_ = cpu;
   result->nest_ = std::move(*nest);
-  reorder(result->nest_, {}, threads);
+  std::unordered_set<tir::BufferId> large;
+  reorder(result->nest_, large, cpu, threads);
   auto code = generate(result->nest_, cpu, {});
   if (!code) return nullptr;
   if (perf_map != nullptr) perf_map->add(*code, perf_name(func, dims, varying));

@@ -185,6 +185,27 @@ bool is_extreme(const tir::Fold& fold, DType dtype) {
   return (fold.op == ExprOp::Min || fold.op == ExprOp::Max) && is_float(dtype) && dtype_bytes(dtype) < 8;
 }
 
+bool is_row(const NestLoop& loop, tir::BufferId buffer) {
+  bool result = true;
+  tir::for_each_place(loop.body, [&](const tir::Place& place, bool) {
+    if (place.buffer != buffer || !result) return;
+    const auto parts = place.proved ? tir::linear_parts(place.indices[0]) : tir::LinearParts{};
+    result = !parts.rest && parts.base == 0 && parts.parts.size() == 1 && parts.coefficient_of(loop.var) == 1;
+  });
+  return result;
+}
+
+bool fills_lines(const tir::Place& place, const SymVar& var, DType dtype) {
+  constexpr int64_t kLine = 64;
+  const auto bytes = static_cast<int64_t>(dtype_bytes(dtype));
+  if (!place.proved || place.guarded || bytes < 4) return false;
+  const auto parts = tir::linear_parts(place.indices[0]);
+  if (parts.rest || parts.coefficient_of(var) != 1 || parts.base * bytes % kLine != 0) return false;
+  return std::ranges::all_of(parts.parts, [&](const tir::LinearParts::Part& part) {
+    return part.var == var || part.coefficient * bytes % kLine == 0;
+  });
+}
+
 bool is_independent(const NestLoop& loop) {
   const auto plan = plan_of(loop);
   if (!plan || !plan->folds.empty()) return false;

@@ -23,6 +23,12 @@ struct LaneLoop {
 // elements a register has.
 std::optional<LaneLoop> choose_lanes(const tir::NestLoop& loop, uint8_t lanes);
 
+// Does the loop use the buffer only at its index?
+bool is_row(const tir::NestLoop& loop, tir::BufferId buffer);
+
+// Do registers' worth of iterations of `var` fill whole cache lines, one after the other, where the buffer is aligned?
+bool fills_lines(const tir::Place& place, const SymVar& var, DType dtype);
+
 // May iterations run in any order, several at a time?
 bool is_independent(const tir::NestLoop& loop);
 

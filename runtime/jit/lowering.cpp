@@ -180,12 +180,17 @@ void Lowering::statement(const NestStore& store) {
 // Whole cache lines, one after the other, that nobody will read soon.
 bool Lowering::can_stream(const NestStore& store, const At& at) const {
   if (!lane_var_ || b_.tail() || active_ != 0 || at.lanes != 0 || !stream_.contains(store.place.buffer)) return false;
-  const auto bytes = static_cast<int64_t>(dtype_bytes(nest_.buffers[store.place.buffer].dtype));
-  const Position& position = function_.positions[at.position];
-  if (bytes < 4 || position.lane_stride != 1 || position.base * bytes % 64 != 0) return false;
-  return std::ranges::all_of(position.parts, [&](const Position::Part& part) {
-    return part.slot == slots_.at(lane_var_.get()) || part.coefficient * bytes % 64 == 0;
-  });
+  return fills_lines(store.place, lane_var_, nest_.buffers[store.place.buffer].dtype);
+}
+
+// A loop of stores of that kind alone.
+bool Lowering::stores_past_caches(const NestStmt& stmt) const {
+  const auto* loop = std::get_if<NestLoop>(&stmt.node);
+  return loop != nullptr && std::ranges::all_of(loop->body, [&](const NestStmt& each) {
+           const auto* store = std::get_if<NestStore>(&each.node);
+           return store != nullptr && stream_.contains(store->place.buffer) &&
+                  fills_lines(store->place, loop->var, nest_.buffers[store->place.buffer].dtype);
+         });
 }
 
 void Lowering::statement(const NestLoop& loop, bool ranged) {
@@ -277,13 +282,15 @@ std::optional<LaneLoop> Lowering::lanes_of_all(const Statements& list) const {
 bool Lowering::rolled_loop(const NestLoop& loop, Loop code) {
   constexpr uint8_t kManyRegisters = 16;
   const size_t ahead = statements_ahead(loop);
-  // What comes from memory is read faster by a loop of its own.
+  // What comes from memory is read faster by a loop of its own, unless nothing is written to the caches beside it.
   constexpr size_t kNear = size_t{1} << 23;
-  const bool follows = is_shaped() || param_bytes() > kNear;
-  auto rolled = lanes_ == kManyRegisters ? roll_rows(loop, ahead, follows) : std::nullopt;
+  const bool past = ahead != 0 && stores_past_caches(loop.body.back());
+  const bool follows = is_shaped() || (param_bytes() > kNear && !past);
+  auto rolled = lanes_ == kManyRegisters ? roll_rows(loop, ahead, follows, past) : std::nullopt;
   const auto how = rolled ? lanes_of_all(loop.body) : std::nullopt;
   if (!how) return false;
   const RolledRows& rows = rolled_.emplace_back(std::move(*rolled));
+  if (past) further_on_[&rows.all] = behind_next_row(rows);
   facts_.below(rows.next, loop.extent);
   facts_.below(rows.behind, loop.extent);
   for (const NestStmt& stmt : rows.start) starts_[std::get<NestStore>(stmt.node).place.buffer] = &stmt;
@@ -458,7 +465,8 @@ void Lowering::lane_loop(const NestLoop& loop, const LaneLoop& how, bool ranged)
     enter(loop.body, may_not_run);
     lane_body(loop);
     if (const auto found = prefetches_.find(&loop); found != prefetches_.end()) prefetch(found->second, false);
-    prefetch(further_on(loop), true);
+    const auto ahead = further_on_.find(&loop);
+    prefetch(ahead != further_on_.end() ? ahead->second : further_on(loop), true);
     leave();
     b_.close_loop(opened);
   }

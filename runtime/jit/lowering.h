@@ -71,8 +71,10 @@ class Lowering {
   size_t param_bytes() const;
   std::vector<tir::Place> next_row(const tir::NestLoop& rows, const tir::NestLoop& last) const;
   std::vector<tir::Place> further_on(const tir::NestLoop& loop) const;
+  std::vector<tir::Place> behind_next_row(const RolledRows& rows) const;
   void prefetch(const std::vector<tir::Place>& places, bool to_second_cache);
   bool can_stream(const tir::NestStore& store, const At& at) const;
+  bool stores_past_caches(const tir::NestStmt& stmt) const;
   Value combine(const tir::Fold& fold, DType dtype, Value a, Value b);
   Value neutral(tir::ExprOp op, DType dtype);
 
@@ -123,7 +125,8 @@ class Lowering {
   std::unordered_map<tir::BufferId, Accumulator> accumulators_;
   std::vector<Around> around_;
   std::unordered_map<const tir::NestLoop*, std::vector<tir::Place>> prefetches_;
-  std::deque<RolledRows> rolled_;  // whose expressions linear_ knows
+  std::unordered_map<const tir::NestLoop*, std::vector<tir::Place>> further_on_;  // of rolled rows
+  std::deque<RolledRows> rolled_;                                                 // whose expressions linear_ knows
   // The store in front of the fold to a buffer that the loop reads while it holds the fold in registers.
   std::unordered_map<tir::BufferId, const tir::NestStmt*> starts_;
 

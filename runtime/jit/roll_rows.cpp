@@ -45,7 +45,7 @@ void append(std::vector<NestStmt>& list, const std::vector<NestStmt>& more) {
 
 }  // namespace
 
-std::optional<RolledRows> roll_rows(const NestLoop& row, size_t ahead, bool follows) {
+std::optional<RolledRows> roll_rows(const NestLoop& row, size_t ahead, bool follows, bool shares) {
   const auto& list = row.body;
   if (row.kind != tir::LoopKind::Parallel && !is_independent(row)) return std::nullopt;
   if (ahead == 0 || std::ranges::count_if(list, is_loop) != 3 || !is_loop(list.back())) return std::nullopt;
@@ -88,13 +88,17 @@ std::optional<RolledRows> roll_rows(const NestLoop& row, size_t ahead, bool foll
   std::vector<NestStmt> others = start;
   append(others, first.body);
   append(others, result.before);
+  const Touched in_front = touched_by(others);
   append(others, middle.body);
   const Touched in_last = touched_by(last.body), in_others = touched_by(others), between = touched_by(result.between);
+  const auto is_shared = [&](BufferId buffer) {
+    return shares && !in_front.has(buffer) && !between.has(buffer) && is_row(middle, buffer) && is_row(last, buffer);
+  };
   const auto is_owned = [&](BufferId buffer) { return std::ranges::find(row.owned, buffer) != row.owned.end(); };
   for (const BufferId buffer : in_last.stored)
     if (is_owned(buffer)) return std::nullopt;
   for (const BufferId buffer : in_last.loaded)
-    if (is_owned(buffer) && in_others.stored.contains(buffer)) return std::nullopt;
+    if (is_owned(buffer) && in_others.stored.contains(buffer) && !is_shared(buffer)) return std::nullopt;
   for (const BufferId buffer : between.stored)
     if (!is_owned(buffer) || in_others.has(buffer)) return std::nullopt;
 

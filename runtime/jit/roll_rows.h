@@ -20,8 +20,9 @@ struct RolledRows {
   std::vector<size_t> sizes;           // how many statements of `all` belong to each of the former loops
 };
 // `ahead`: how many of the row's statements, the first loop their last one, may run one row ahead. `follows`: whether
-// it stays apart. nullopt where there are more loops or shorter ones, where the middle one computes too little to hide
-// the others, and where the last one needs what the next row changes.
-std::optional<RolledRows> roll_rows(const tir::NestLoop& row, size_t ahead, bool follows);
+// it stays apart. `shares`: whether the last loop may read a temporary row while the middle one writes the next over
+// it, element by element. nullopt where there are more loops or shorter ones, where the middle one computes too little
+// to hide the others, and where the last one needs what the next row changes.
+std::optional<RolledRows> roll_rows(const tir::NestLoop& row, size_t ahead, bool follows, bool shares);
 
 }  // namespace ingot::jit

@@ -36,12 +36,6 @@ struct Row {
   }
 };
 
-bool is_at(const Place& place, const SymVar& index) {
-  if (!place.proved) return false;
-  const auto parts = tir::linear_parts(place.indices[0]);
-  return !parts.rest && parts.base == 0 && parts.parts.size() == 1 && parts.coefficient_of(index) == 1;
-}
-
 int count_places(const std::vector<NestStmt>& body, BufferId buffer) {
   int count = 0;
   tir::for_each_place(body, [&](const Place& place, bool) { count += place.buffer == buffer ? 1 : 0; });
@@ -57,7 +51,8 @@ NestExprRef in_row(const NestExprRef& expr, BufferId temporary, const Place& pla
 
 class Rows {
  public:
-  Rows(tir::Nest& nest, const std::unordered_set<BufferId>& except) : nest_(nest), except_(except) {}
+  Rows(tir::Nest& nest, std::unordered_set<BufferId>& large, size_t past_from)
+      : nest_(nest), large_(large), past_from_(past_from) {}
 
   void walk(std::vector<NestStmt>& list) {
     for (NestStmt& stmt : list) {
@@ -65,7 +60,13 @@ class Rows {
       if (loop == nullptr) continue;
       walk(loop->body);
       for (const BufferId temporary : loop->owned)
-        if (const auto row = row_of(*loop, temporary)) move_to(*row, *loop, temporary);
+        if (const auto row = row_of(*loop, temporary)) {
+          if (goes_past(*row)) {
+            large_.insert(row->output);
+          } else {
+            move_to(*row, *loop, temporary);
+          }
+        }
     }
   }
 
@@ -92,16 +93,18 @@ class Rows {
     return std::nullopt;
   }
 
+  bool goes_past(const Row& row) const {
+    const tir::NestBuffer& output = nest_.buffers[row.output];
+    return output.bytes >= past_from_ && fills_lines(row.at(row.var), row.var, output.dtype);
+  }
+
   // Stores alone, and the temporary at the loop's index.
   static bool is_plain(const NestLoop& loop, BufferId temporary) {
     if (!loop.extent.as_const() || !loop.owned.empty()) return false;
     if (!std::ranges::all_of(loop.body,
                              [](const NestStmt& stmt) { return std::holds_alternative<NestStore>(stmt.node); }))
       return false;
-    bool plain = true;
-    tir::for_each_place(
-        loop.body, [&](const Place& place, bool) { plain &= place.buffer != temporary || is_at(place, loop.var); });
-    return plain;
+    return is_row(loop, temporary);
   }
 
   // Before it reads any of it, and with work behind which memory hides.
@@ -116,7 +119,7 @@ class Rows {
 
   bool fits(const Row& row, const Place& place, BufferId temporary) const {
     const tir::NestBuffer& output = nest_.buffers[row.output];
-    if (row.output >= nest_.params || output.dtype != nest_.buffers[temporary].dtype || except_.contains(row.output))
+    if (row.output >= nest_.params || output.dtype != nest_.buffers[temporary].dtype || large_.contains(row.output))
       return false;
     const auto parts = tir::linear_parts(row.position);
     return place.proved && !place.guarded && !parts.rest && parts.coefficient_of(row.var) == 1 &&
@@ -165,13 +168,14 @@ class Rows {
   }
 
   tir::Nest& nest_;
-  const std::unordered_set<BufferId>& except_;
+  std::unordered_set<BufferId>& large_;
+  size_t past_from_;
 };
 
 }  // namespace
 
-void keep_rows_in_outputs(tir::Nest& nest, const std::unordered_set<BufferId>& except) {
-  Rows(nest, except).walk(nest.body);
+void keep_rows_in_outputs(tir::Nest& nest, std::unordered_set<BufferId>& large, size_t past_from) {
+  Rows(nest, large, past_from).walk(nest.body);
 }
 
 }  // namespace ingot::jit

@@ -240,6 +240,45 @@ TEST(CompiledFunc, RunsTheLoopsOfNeighbouringRowsTogether) {
     }
 }
 
+// Half of what is read and written is stored past the caches, where a register's worth of it fills a line: the rows of
+// as many functions of 64 rows each.
+TEST(CompiledFunc, StoresRowsPastTheCaches) {
+  const std::string text =
+      "prim_func @f(X: Buffer[(n, m), float32], out Y: Buffer[(n, m), float32]) { for i in n parallel { "
+      "alloc S: Buffer[(), float32]; alloc T: Buffer[(m,), float32]; alloc R: Buffer[(), float32]; "
+      "S[] = -inff32; for k in m reduce { S[] = max(S[], X[i, k]); } "
+      "for j in m { T[j] = exp(X[i, j] - S[]); } R[] = 0f32; for k in m reduce { R[] = max(R[], T[k]); } "
+      "for j in m { Y[i, j] = T[j] * (0.5f32 + R[]); } } }";
+  const auto func = parse(text);
+  struct Case {
+    int64_t m;
+    int threads;
+    size_t shift;
+  };
+  for (const Cpu cpu : machines())
+    for (const auto& [m, threads, shift] : {Case{1008, 2, 0}, Case{1008, 1, 1}, Case{1001, 1, 0}}) {
+      const int64_t block = 64, n = ((1 << 22) / m / block + 2) * block;
+      const Dims dims = {{n, m}, {n, m}}, part_dims = {{block, m}, {block, m}};
+      const auto bytes = static_cast<size_t>(block * m) * sizeof(float);
+      const auto part = CompiledFunc::compile(func, part_dims, {}, cpu, 1);
+      const auto whole = CompiledFunc::compile(func, dims, {}, cpu, threads);
+      // The row itself, where it is not kept in the output.
+      EXPECT_EQ(whole->scratch_bytes() > static_cast<size_t>(m) * sizeof(float), cpu >= Cpu::Avx512 && m % 16 == 0);
+      const ThreadTeam team(threads);
+      const Memory memory(func, dims, shift), apart(func, part_dims, 0);
+      auto scratch = scratch_of(whole->scratch_bytes() + part->scratch_bytes());
+      ASSERT_FALSE(whole->run(memory.addresses(), {}, aligned(scratch), &team, {}).failed);
+      bool same = true;
+      for (int64_t row = 0; row < n; row += block) {
+        const size_t at = static_cast<size_t>(row * m) * sizeof(float);
+        std::byte* const buffers[] = {memory.addresses()[0] + at, apart.addresses()[1]};
+        ASSERT_FALSE(part->run(buffers, {}, aligned(scratch), nullptr, {}).failed);
+        same &= std::memcmp(buffers[1], memory.addresses()[1] + at, bytes) == 0;
+      }
+      EXPECT_TRUE(same) << m << " elements, shifted by " << shift;
+    }
+}
+
 TEST(CompiledFunc, TransposesInTilesAndAtTheirBorders) {
   for (const Cpu cpu : machines())
     for (const auto& [n, m] : std::vector<std::pair<int64_t, int64_t>>{{16, 16}, {5, 7}, {33, 50}, {64, 48}, {17, 600}})
