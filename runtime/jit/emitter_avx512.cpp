@@ -294,6 +294,22 @@ void EmitterAvx512::compare(const Instr& instr) {
   keep(instr, to);
 }
 
+void EmitterAvx512::keep_nan(const Instr& instr) {
+  // For quiet and signaling NaN: the quiet one. For all others: what is there.
+  constexpr uint64_t kResponses = 0x22;
+  const size_t bytes = bytes_of(instr);
+  const Xmm to = target(instr);
+  const Xmm a = in_register(instr.a, bytes, 1);
+  Xmm b = in_register(instr.b, bytes, 2);
+  if (b.getIdx() == to.getIdx() && a.getIdx() != to.getIdx()) {
+    move(scratch(2, bytes), b);
+    b = scratch(2, bytes);
+  }
+  if (a.getIdx() != to.getIdx()) move(to, a);
+  vfixupimmps(to, b, pool_word(kResponses, Width::W32), 0);
+  keep(instr, to);
+}
+
 void EmitterAvx512::min_max_nan(const Instr& instr) {
   const size_t bytes = bytes_of(instr);
   const bool wide = instr.width == Width::W64;
@@ -357,6 +373,8 @@ void EmitterAvx512::special(const Instr& instr) {
     case Op::FMinNan:
     case Op::FMaxNan:
       return min_max_nan(instr);
+    case Op::KeepNan:
+      return keep_nan(instr);
     case Op::CmpF:
     case Op::CmpI:
     case Op::CmpU:

@@ -28,6 +28,7 @@ class EmitterAvx512 final : public Emitter {
   void convert_loaded(DType dtype, const Xmm& to) override;
   void compare(const Instr& instr);
   void min_max_nan(const Instr& instr);
+  void keep_nan(const Instr& instr);
   void tile(const Instr& instr);
   void shaped_tile(const ShapedTile& shape);
   void transpose_rows();

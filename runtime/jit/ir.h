@@ -37,6 +37,7 @@ enum class Op : uint8_t {
   FMax,     // a > b ? a : b
   FMinNan,  // b < a ? b : a, NaN where one is
   FMaxNan,
+  KeepNan,  // b where it is NaN, otherwise a: AVX-512
   FSqrt,
   FRound,  // imm: 0 to even, 1 down, 2 up, 3 to zero
   FMadd,   // a * b + c

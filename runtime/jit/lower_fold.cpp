@@ -37,20 +37,19 @@ Value Lowering::combine(const tir::Fold& fold, DType dtype, Value a, Value b) {
 void Lowering::accumulate_extreme(Accumulator& accumulator, const tir::Fold& fold) {
   constexpr auto w = Width::W32;
   const Value x = expression(*fold.value, active_);
-  const Value twice = b_.op(Op::IAdd, w, x, x);
   Value mask = active_;
   if (b_.tail()) mask = both(mask, b_.pure({.op = Op::TailMask}, b_.level()));
-  const auto step = [&](Op op, Value value, Value target) {
-    Value result = b_.op(op, w, value, target);
+  const auto step = [&](Value result, Value target) {
     if (mask != 0) result = b_.op(Op::Blend, w, mask, result, target);
     b_.assign(target, result);
   };
-  step(fold.op == ExprOp::Max ? Op::FMax : Op::FMin, x, accumulator.values[unit_]);
-  step(Op::UMax, twice, accumulator.magnitudes[unit_]);
+  const Value value = accumulator.values[unit_], marks = accumulator.marks[unit_];
+  step(b_.op(fold.op == ExprOp::Max ? Op::FMax : Op::FMin, w, x, value), value);
+  step(is_wide() ? b_.op(Op::KeepNan, w, marks, x) : b_.op(Op::UMax, w, b_.op(Op::IAdd, w, x, x), marks), marks);
 }
 
 void Lowering::accumulate(Accumulator& accumulator, const tir::Fold& fold, DType dtype) {
-  if (!accumulator.magnitudes.empty()) return accumulate_extreme(accumulator, fold);
+  if (!accumulator.marks.empty()) return accumulate_extreme(accumulator, fold);
   const Value target = accumulator.values[unit_];
   const NestExpr& value = *fold.value;
   const bool fuses = accumulator.across_lanes && fold.op == ExprOp::Add && value.op == ExprOp::Mul &&
@@ -85,15 +84,18 @@ void Lowering::finish_fold(const NestStore& store, const tir::Fold& fold, Accumu
   const DType dtype = store.value->dtype;
   const auto width = width_of(dtype);
   Value total = 0;
-  if (accumulator.magnitudes.empty()) {
+  if (accumulator.marks.empty()) {
     total = across_lanes(accumulator.values, width, [&](Value a, Value b) { return combine(fold, dtype, a, b); });
   } else {
     const auto joined = [&](Op op) { return [this, op](Value a, Value b) { return b_.op(op, Width::W32, a, b); }; };
     total = across_lanes(accumulator.values, width, joined(fold.op == ExprOp::Max ? Op::FMax : Op::FMin));
-    const Value magnitude = across_lanes(accumulator.magnitudes, width, joined(Op::UMax));
+    const Value mark = across_lanes(accumulator.marks, width, joined(is_wide() ? Op::KeepNan : Op::UMax));
     b_.set_lanes(1, false);
-    const Value is_nan =
-        b_.op(Op::CmpU, width, b_.bits(width, kTwiceInfinity), magnitude, 0, static_cast<uint8_t>(Compare::Less));
+    const auto compared = [&](Op op, Value a, Compare how) {
+      return b_.op(op, width, a, mark, 0, static_cast<uint8_t>(how));
+    };
+    const Value is_nan = is_wide() ? compared(Op::CmpF, mark, Compare::Unordered)
+                                   : compared(Op::CmpU, b_.bits(width, kTwiceInfinity), Compare::Less);
     total = b_.op(Op::Blend, width, is_nan, b_.f32(std::numeric_limits<float>::quiet_NaN()), total);
   }
   b_.set_lanes(1, false);

@@ -280,13 +280,12 @@ std::optional<LaneLoop> Lowering::lanes_of_all(const Statements& list) const {
 // See RolledRows; where there are registers for it. The first row has none behind it, and the last loop of the last row
 // stands behind all. False: not such a loop, nothing is lowered.
 bool Lowering::rolled_loop(const NestLoop& loop, Loop code) {
-  constexpr uint8_t kManyRegisters = 16;
   const size_t ahead = statements_ahead(loop);
   // What comes from memory is read faster by a loop of its own, unless nothing is written to the caches beside it.
   constexpr size_t kNear = size_t{1} << 23;
   const bool past = ahead != 0 && stores_past_caches(loop.body.back());
   const bool follows = is_shaped() || (param_bytes() > kNear && !past);
-  auto rolled = lanes_ == kManyRegisters ? roll_rows(loop, ahead, follows, past) : std::nullopt;
+  auto rolled = is_wide() ? roll_rows(loop, ahead, follows, past) : std::nullopt;
   const auto how = rolled ? lanes_of_all(loop.body) : std::nullopt;
   if (!how) return false;
   const RolledRows& rows = rolled_.emplace_back(std::move(*rolled));
@@ -453,7 +452,7 @@ void Lowering::lane_loop(const NestLoop& loop, const LaneLoop& how, bool ranged)
       accumulator.values.push_back(b_.mutable_value(width_of(dtype), neutral(fold.op, dtype)));
     if (is_extreme(fold, dtype))
       for (unsigned i = 0; i < jam_; ++i)
-        accumulator.magnitudes.push_back(b_.mutable_value(Width::W32, b_.bits(Width::W32, 0)));
+        accumulator.marks.push_back(b_.mutable_value(Width::W32, b_.bits(Width::W32, 0)));
     accumulators_.emplace(store->place.buffer, std::move(accumulator));
   }
 
@@ -488,8 +487,10 @@ void Lowering::lane_loop(const NestLoop& loop, const LaneLoop& how, bool ranged)
   jam_ = 1;
   for (const auto& [store, fold] : folds) {
     Accumulator accumulator = accumulators_.extract(store->place.buffer).mapped();
-    if (const auto start = starts_.find(store->place.buffer); start != starts_.end())
+    if (const auto start = starts_.find(store->place.buffer); start != starts_.end()) {
+      b_.set_lanes(1, false);
       statement(std::get<NestStore>(start->second->node));
+    }
     b_.set_lanes(how.lanes, false);
     finish_fold(*store, fold, accumulator);
   }

@@ -39,8 +39,9 @@ class Lowering {
   struct Accumulator {
     std::vector<Value> values;  // one for each register of a step
     bool across_lanes;
-    // Of the least and greatest across lanes, which pass over NaN: the greatest of all bits but the sign.
-    std::vector<Value> magnitudes = {};
+    // Of the least and greatest across lanes, which pass over NaN: NaN where one was met, or, without AVX-512, the
+    // greatest of all bits but the sign.
+    std::vector<Value> marks = {};
   };
 
   struct At {
@@ -65,6 +66,7 @@ class Lowering {
   size_t statements_ahead(const tir::NestLoop& loop) const;
   bool surely_runs(const PrimExpr& extent) const;
   void accumulate(Accumulator& accumulator, const tir::Fold& fold, DType dtype);
+  bool is_wide() const { return lanes_ == 16; }
   void accumulate_extreme(Accumulator& accumulator, const tir::Fold& fold);
   Value across_lanes(std::vector<Value> parts, Width width, const std::function<Value(Value, Value)>& join);
   void finish_fold(const tir::NestStore& store, const tir::Fold& fold, Accumulator& accumulator);
