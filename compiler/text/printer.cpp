@@ -278,10 +278,17 @@ class Printer {
     });
   }
 
+  // A parameter %s: Shape[ndim=2] that gives the shape of a tensor type: inference names the dimensions, and what it
+  // gives for the result mentions them.
+  static bool binds_more_than_stated(const Var& var) {
+    return var.shape_symbol && var.annotation && !var.annotation->dims && var.info && var.info->dims;
+  }
+
   void define(const VarRef& var, bool is_param = false) {
     if (var->shape_symbol) shape_vars_[var->shape_symbol.get()] = var.get();
     out += local(*var);
-    const bool inferred = options_.types && !var->annotation && var->info && can_say(var->info, is_param);
+    const bool inferred = (options_.types && !var->annotation && var->info && can_say(var->info, is_param)) ||
+                          (is_param && binds_more_than_stated(*var));
     if (var->annotation || inferred) out += ": " + info(inferred ? var->info : var->annotation);
   }
 

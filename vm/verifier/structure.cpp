@@ -100,8 +100,9 @@ void check_constant(const Constant& constant) {
 }
 
 void check_kernel(const KernelCall& call) {
-  if (call.outputs == 0 || call.outputs > kMaxKernelOutputs)
-    fail(ErrorCode::CorruptFile, "{} outputs, allowed are 1 to {}", call.outputs, kMaxKernelOutputs);
+  const size_t fewest = call.contract == Contract::prim_func ? 0 : 1;
+  if (call.outputs < fewest || call.outputs > kMaxKernelOutputs)
+    fail(ErrorCode::CorruptFile, "{} outputs, allowed are {} to {}", call.outputs, fewest, kMaxKernelOutputs);
   for (size_t i = 1; i < call.attributes.size(); ++i)
     if (call.attributes[i - 1].name >= call.attributes[i].name)
       fail(ErrorCode::CorruptFile, "attribute '{}' does not stand before '{}'", call.attributes[i - 1].name,
