@@ -22,6 +22,9 @@ constexpr uint64_t kPollWork = uint64_t{1} << 20;
 constexpr uint64_t kParallelWork = uint64_t{1} << 14;
 // Outputs of this size leave the caches before anybody reads them.
 constexpr size_t kLargeBytes = size_t{1} << 25;
+// To the machine, a load within a page may look like a store a little in front of it, and waits for that: temporary
+// rows begin half a page behind what is read beside them, each of them elsewhere.
+constexpr size_t kPage = 4096, kLongRow = 1024, kBetweenRows = 512;
 
 class Layout {
  public:
@@ -62,12 +65,15 @@ std::unordered_set<tir::BufferId> large_outputs(const tir::PrimFunc& func, std::
 }
 
 // Half of what is read and written may be stored past the caches if all of it does not fit the last one.
-void reorder(tir::Nest& nest, std::unordered_set<tir::BufferId>& large, Cpu cpu, int threads) {
-  interchange_sums(nest, threads);
+size_t past_from(const tir::Nest& nest) {
   size_t bytes = 0;
   for (size_t id = 0; id < nest.params; ++id) bytes += nest.buffers[id].bytes;
-  const bool may_go_past = cpu >= Cpu::Avx512 && nest.vars.empty() && bytes >= kLargeBytes;
-  keep_rows_in_outputs(nest, large, may_go_past ? kLargeBytes / 2 : SIZE_MAX);
+  return bytes >= kLargeBytes ? kLargeBytes / 2 : SIZE_MAX;
+}
+
+void reorder(tir::Nest& nest, std::unordered_set<tir::BufferId>& large, size_t past_from, int threads) {
+  interchange_sums(nest, threads);
+  keep_rows_in_outputs(nest, large, past_from);
   join_loops(nest);
 }
 
@@ -90,9 +96,17 @@ std::unique_ptr<const CompiledFunc> CompiledFunc::compile(const tir::PrimFunc& f
                                                           std::span<const int64_t> scalars, Cpu cpu, int threads,
                                                           const PerfMap* perf_map) {
   if (cpu < Cpu::Avx2) return nullptr;
+  return compile_for(func, dims, scalars, cpu, threads, cpu >= Cpu::Avx512, perf_map);
+}
+
+std::unique_ptr<CompiledFunc> CompiledFunc::compile_for(const tir::PrimFunc& func,
+                                                        std::span<const std::vector<int64_t>> dims,
+                                                        std::span<const int64_t> scalars, Cpu cpu, int threads,
+                                                        bool past, const PerfMap* perf_map) {
   tir::Nest nest = tir::make_nest(func, dims, scalars);
   auto large = large_outputs(func, nest.buffers);
-  reorder(nest, large, cpu, threads);
+  const size_t others = large.size();
+  reorder(nest, large, past ? past_from(nest) : SIZE_MAX, threads);
   const auto code = generate(nest, cpu, large);
   if (!code) return nullptr;
   if (perf_map != nullptr) perf_map->add(*code, perf_name(func, dims));
@@ -103,6 +117,10 @@ std::unique_ptr<const CompiledFunc> CompiledFunc::compile(const tir::PrimFunc& f
   result->large_.assign(large.begin(), large.end());
   if (!result->take(*code, nest, [](const PrimExpr& extent) { return extent.as_const().value_or(1); })) return nullptr;
   result->lay_out(nest, nest.buffers, nest.scalar_values);
+  if (large.size() == others) return result;
+  result->for_any_alignment_ = compile_for(func, dims, scalars, cpu, threads, false, perf_map);
+  if (!result->for_any_alignment_) return nullptr;
+  result->scratch_bytes_ = std::max(result->scratch_bytes_, result->for_any_alignment_->scratch_bytes_);
   return result;
 }
 
@@ -155,15 +173,23 @@ void CompiledFunc::lay_out(const tir::Nest& nest, std::span<const tir::NestBuffe
       fail(ErrorCode::ResourceExhausted, "the temporaries of a prim_func need more memory than can be addressed");
     return *at;
   };
+  size_t rows = 0;
   table_bytes_ = *checked_align_up(buffers.size() * sizeof(std::byte*), kAlignment);
   tables_ = add(table_bytes_ * static_cast<size_t>(threads_));
   for (size_t id = 0; id < buffers.size(); ++id) {
     const size_t bytes = buffers[id].bytes;
     if (buffers[id].zero_fill) zero_fill_.emplace_back(static_cast<tir::BufferId>(id), bytes);
     if (id < params_) continue;
-    temporaries_.push_back({add(bytes), per_thread[id]});
-    for (int thread = 1; per_thread[id] && thread < threads_; ++thread) add(bytes);
-    temporary_bytes_.push_back(*checked_align_up(bytes, kAlignment));
+    Temporary temporary{0, per_thread[id]};
+    size_t size = bytes;
+    if (per_thread[id] && params_ > 0 && bytes >= kLongRow) {
+      temporary.from_inputs = kPage / 2 + rows++ * kBetweenRows % kPage;
+      size += kPage;
+    }
+    temporary.offset = add(size);
+    for (int thread = 1; per_thread[id] && thread < threads_; ++thread) add(size);
+    temporaries_.push_back(temporary);
+    temporary_bytes_.push_back(*checked_align_up(size, kAlignment));
   }
   scratch_bytes_ = layout.size();
 }
@@ -180,7 +206,7 @@ std::unique_ptr<const ShapedFunc> ShapedFunc::compile(const tir::PrimFunc& func,
   result->cpu_ = cpu;
   result->nest_ = std::move(*nest);
   std::unordered_set<tir::BufferId> large;
-  reorder(result->nest_, large, cpu, threads);
+  reorder(result->nest_, large, SIZE_MAX, threads);
   auto code = generate(result->nest_, cpu, {});
   if (!code) return nullptr;
   if (perf_map != nullptr) perf_map->add(*code, perf_name(func, dims, varying));
@@ -249,6 +275,10 @@ tir::RunStatus CompiledFunc::run(std::span<std::byte* const> buffers, std::span<
     if (scalars_[i].expected && *scalars_[i].expected != load_element<int64_t>(scalar_payloads[i]))
       return {ErrorCode::ShapeMismatch, true, "a scalar differs from the value that the prim_func was prepared for"};
 
+  const bool aligned = std::ranges::all_of(
+      large_, [&](tir::BufferId id) { return reinterpret_cast<uintptr_t>(buffers[id]) % kAlignment == 0; });
+  if (!aligned && for_any_alignment_) return for_any_alignment_->run(buffers, scalar_payloads, scratch, team, poll);
+
   const size_t count = params_ + temporaries_.size();
   for (int thread = 0; thread < threads_; ++thread) {
     auto** table = reinterpret_cast<std::byte**>(scratch + tables_ + table_bytes_ * static_cast<size_t>(thread));
@@ -257,13 +287,15 @@ tir::RunStatus CompiledFunc::run(std::span<std::byte* const> buffers, std::span<
       const Temporary& temporary = temporaries_[i - params_];
       table[i] = scratch + temporary.offset;
       if (temporary.per_thread) table[i] += temporary_bytes_[i - params_] * static_cast<size_t>(thread);
+      if (temporary.from_inputs != 0) {
+        const auto begin = reinterpret_cast<uintptr_t>(buffers[0]) + temporary.from_inputs;
+        table[i] += (begin - reinterpret_cast<uintptr_t>(table[i])) % kPage / kAlignment * kAlignment;
+      }
     }
   }
   auto* const* table = reinterpret_cast<std::byte* const*>(scratch + tables_);
   for (const auto& [id, bytes] : zero_fill_) std::memset(table[id], 0, bytes);
 
-  const bool aligned = std::ranges::all_of(
-      large_, [&](tir::BufferId id) { return reinterpret_cast<uintptr_t>(buffers[id]) % kAlignment == 0; });
   Share share{.func = this, .aligned = aligned, .scratch = scratch, .scalars = scalar_payloads.data(), .poll = poll};
   for (size_t i = 0; i < stages_.size(); ++i) {
     const Stage& stage = stages_[i];

@@ -33,7 +33,9 @@ class CompiledFunc {
   uint64_t work() const { return work_; }
   tir::RunStatus run(std::span<std::byte* const> buffers, std::span<const void* const> scalar_payloads,
                      std::byte* scratch, const ThreadTeam* team, tir::PollPoint poll) const noexcept;
-  size_t code_bytes() const { return code_ ? code_->bytes() : 0; }
+  size_t code_bytes() const {
+    return (code_ ? code_->bytes() : 0) + (for_any_alignment_ ? for_any_alignment_->code_bytes() : 0);
+  }
   Cpu cpu() const { return cpu_; }
 
  private:
@@ -50,6 +52,7 @@ class CompiledFunc {
   struct Temporary {
     size_t offset;
     bool per_thread;
+    size_t from_inputs = 0;  // where not 0: how far behind the first buffer it begins within a page
   };
   struct Scalar {
     DType dtype;
@@ -58,6 +61,11 @@ class CompiledFunc {
   struct Share;
   friend class ShapedFunc;
 
+  // Where not all of it fits the caches, `past`: rows may be stored past them.
+  static std::unique_ptr<CompiledFunc> compile_for(const tir::PrimFunc& func,
+                                                   std::span<const std::vector<int64_t>> dims,
+                                                   std::span<const int64_t> scalars, Cpu cpu, int threads, bool past,
+                                                   const PerfMap* perf_map);
   // The stages that have anything to do; false where one could not be stopped for too long.
   bool take(const Code& code, const tir::Nest& nest, const ExtentValue& value);
   static std::optional<Stage> stage_of(const StageCode& from, uint64_t work, const ExtentValue& value);
@@ -76,6 +84,8 @@ class CompiledFunc {
   std::vector<std::pair<tir::BufferId, size_t>> zero_fill_;
   std::vector<Scalar> scalars_;
   std::vector<tir::BufferId> large_;  // outputs
+  // Where rows stored past the caches are computed otherwise than those of outputs that are not aligned for it.
+  std::unique_ptr<const CompiledFunc> for_any_alignment_;
   size_t params_ = 0;
   size_t tables_ = 0, table_bytes_ = 0;  // buffer addresses, one table for each thread
   int threads_ = 1;
