@@ -100,10 +100,15 @@ Module Inference::walk() {
   const size_t needed = order_.size();
   for (const auto& definition : module_->definitions())
     if (const Global& global = globals_.find(definition.name)->second; global.polymorphic && global.instances.empty()) {
-      check_uncalled(*definition.function, global.family, {});
+      const Function& function = *definition.function;
+      check_uncalled(function, global.family, {});
+      std::string open;
+      for (const VarRef& param : function.params)
+        if (param->annotation == nullptr) open += (open.empty() ? "%" : ", %") + param->name;
       if (definition.name == "main")
-        diagnostics_->warning(ErrorCode::TypeError, definition.span, "@main has open parameters and nobody calls it",
-                              "annotate its parameters, so that it can be run");
+        diagnostics_->warning(
+            ErrorCode::TypeError, definition.span, "@main has open parameters and nobody calls it",
+            fmt::format("annotate {}, so that it can be run", open.empty() ? "its parameters" : open));
     }
   for (size_t i = needed; i < order_.size(); ++i) complete(globals_.find(order_[i])->second);
   return result;

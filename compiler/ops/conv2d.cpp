@@ -97,12 +97,21 @@ std::optional<Expr> plain_form(const CallSite& call) {
   const auto x = operand(call, 0), w = operand(call, 1);
   require_rank(call, x, 4);
   require_rank(call, w, 4);
+  const auto per_channel = w.dims()[1].as_const();
+  const int64_t groups = call.integer("groups");
+  if (groups > 1 && x.dims()[1].is_const(groups) && w.dims()[0].is_const(groups) && per_channel && *per_channel > 1) {
+    // Relay's kernel of a group for each channel: channels, results of each.
+    Dims dims = {simplify(w.dims()[0] * *per_channel), 1, w.dims()[2], w.dims()[3]};
+    std::vector<Expr> args = {call.arg(0), make_call("reshape", {call.arg(1), make_shape(std::move(dims))})};
+    if (call.has(2)) args.push_back(call.arg(2));
+    return make_call(call.op().name, std::move(args), call.attrs());
+  }
   if (w.dims()[2].as_const() && w.dims()[3].as_const()) return std::nullopt;
   Expr result = make_call("conv_nd", {call.arg(0), call.arg(1)},
                           {{"strides", list(pair_attr(call, "strides", 1))},
                            {"padding", list(padding_attr(call))},
                            {"dilation", list(pair_attr(call, "dilation", 1))},
-                           {"groups", call.integer("groups")}});
+                           {"groups", groups}});
   return given(call, 2) ? make_call("bias_add", {result, call.arg(2)}) : result;
 }
 

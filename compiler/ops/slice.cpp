@@ -95,21 +95,28 @@ std::vector<int64_t> numbers_of(const CallSite& call, std::string_view name, siz
 }
 
 // Prims that are not known could be negative; dimensions are not, be it of a shape or, in a prim's expression, of `x`.
-Dims places_of(const CallSite& call, std::string_view name, size_t argument, const Operand& x, bool& dims) {
-  const auto is_dim = [&](const SymVar& var) {
-    return std::ranges::any_of(x.dims(), [&](const PrimExpr& dim) { return same_expr(dim, PrimExpr(var)); });
-  };
+bool is_dimension(const CallSite& call, size_t argument, const PrimExpr& place, const Operand& x) {
+  if (place.as_const() || call.info(argument)->kind == InfoKind::Shape) return true;
+  bool known = true;
+  for_each_var(place, [&](const SymVar& var) {
+    known = known && std::ranges::any_of(x.dims(), [&](const PrimExpr& dim) { return same_expr(dim, PrimExpr(var)); });
+  });
+  return known;
+}
+
+Dims places_of(const CallSite& call, std::string_view name, size_t argument, bool& dims) {
   Dims places = dims_of(call, name, argument);
-  for (const PrimExpr& place : places) {
-    if (place.as_const() || call.info(argument)->kind == InfoKind::Shape) continue;
-    bool known = true;
-    for_each_var(place, [&](const SymVar& var) { known = known && is_dim(var); });
-    if (!known)
-      call.fail(ErrorCode::TypeError, "{} is {}, which may be negative; give it as shape({})", name, to_text(place),
-                to_text(place));
-    dims = false;
-  }
+  for (const PrimExpr& place : places)
+    dims = dims && (place.as_const() || call.info(argument)->kind == InfoKind::Shape);
   return places;
+}
+
+// Numbers as a tensor, also negative ones that only the run tells.
+Expr tensor_of(const Dims& values) {
+  std::vector<Expr> parts;
+  for (const PrimExpr& value : values)
+    parts.push_back(make_builtin("prim_to_tensor", {make_prim(value)}, tensor_info(DType::Int64, Dims{})));
+  return make_call("stack", {make_tuple(std::move(parts))}, {{"axis", int64_t{0}}});
 }
 
 // Is the sum of two places small enough to be one?
@@ -117,10 +124,35 @@ bool fits(const PrimExpr& begin, const PrimExpr& size) {
   return !begin.as_const() || !size.as_const() || *begin.as_const() <= INT32_MAX - *size.as_const();
 }
 
+// The slice at places that may turn out to be negative, as the run tells; nullopt where none may.
+std::optional<Expr> by_values(const CallSite& call) {
+  const auto x = operand(call, 0);
+  bool dims = true, known = true;
+  const Dims begin = places_of(call, "begin", 1, dims), end = places_of(call, "end", 2, dims);
+  for (const PrimExpr& place : begin) known = known && is_dimension(call, 1, place, x);
+  for (const PrimExpr& place : end) known = known && is_dimension(call, 2, place, x);
+  if (known) return std::nullopt;
+  if (call.text("slice_mode") != "end")
+    call.fail(ErrorCode::TypeError,
+              "a place or size is not known and may be negative; give begin and end as shape(...)");
+  const auto along = call.has_attr("axes") ? axes(call, "axes", x.rank()) : first_axes(begin.size());
+  const auto steps = numbers_of(call, "strides", 3);
+  if (begin.size() != along.size() || end.size() != along.size() || along.size() > x.rank() ||
+      steps.size() > along.size())
+    call.fail(ErrorCode::InvalidArgument, "begin has {} numbers, end {}, axes {}, strides {}; {} has rank {}",
+              begin.size(), end.size(), along.size(), steps.size(), x.name, x.rank());
+  Dims strides(steps.begin(), steps.end());
+  strides.resize(along.size(), steps.size() == 1 ? PrimExpr(steps[0]) : PrimExpr(1));
+  return make_builtin(
+      "slice",
+      {call.arg(0), tensor_of(begin), tensor_of(end), tensor_of(Dims(along.begin(), along.end())), tensor_of(strides)},
+      tensor_info(x.dtype(), static_cast<uint32_t>(x.rank())));
+}
+
 // `x` in the variables of `f` where it is given.
 std::vector<Slice> slices_of(const CallSite& call, const Operand& x, const OpFunc* f = nullptr) {
   bool dims = true;
-  Dims begin = places_of(call, "begin", 1, x, dims), end = places_of(call, "end", 2, x, dims);
+  Dims begin = places_of(call, "begin", 1, dims), end = places_of(call, "end", 2, dims);
   if (f != nullptr)
     for (auto* list : {&begin, &end})
       for (PrimExpr& place : *list) place = f->local(place);
@@ -153,13 +185,17 @@ std::vector<Slice> slices_to_set(const CallSite& call, const Operand& x) {
 }  // namespace
 
 StructInfo infer_strided_slice(const CallSite& call) {
+  if (by_values(call)) return infer_composed(call);
   const auto x = operand(call, 0);
   Dims dims;
   for (const auto& slice : slices_of(call, x)) dims.push_back(slice.count);
   return tensor_like(x, dims);
 }
 
+Effect strided_slice_effect(const CallSite& call) { return by_values(call) ? composed_effect(call) : Effect::Total; }
+
 Meaning define_strided_slice(const CallSite& call) {
+  if (auto open = by_values(call)) return *std::move(open);
   OpFunc f(call);
   const auto slices = slices_of(call, f.operand(0), &f);
   f.compute(f.out(), [&](const Indices& i) {

@@ -15,6 +15,7 @@ namespace {
 // The `count` greatest or least along an axis, in order, and their places.
 struct Ordered {
   Expr values, places;
+  DType dtype = DType::Int64;  // of the places
 };
 Ordered ordered(const CallSite& call, const Operand& x, const PrimExpr& count, bool descending) {
   require_numeric(call, x);
@@ -25,7 +26,7 @@ Ordered ordered(const CallSite& call, const Operand& x, const PrimExpr& count, b
   const Expr both =
       make_builtin("top_k", {call.arg(0), k, make_prim(axis), make_prim(descending), make_prim(1)}, object_info());
   return {make_builtin("sequence_at", {both, make_prim(0)}, tensor_like(x, dims)),
-          make_builtin("sequence_at", {both, make_prim(1)}, tensor_info(DType::Int64, dims))};
+          make_builtin("sequence_at", {both, make_prim(1)}, tensor_info(DType::Int64, dims)), DType::Int64};
 }
 
 bool is_descending(const CallSite& call) {
@@ -33,9 +34,9 @@ bool is_descending(const CallSite& call) {
   return call.flag(call.op().name == "topk" ? "largest" : "descending");
 }
 
-Expr of_dtype(const CallSite& call, const Expr& places) {
+Expr places_of(const CallSite& call, const Ordered& best) {
   const DType dtype = call.dtype_attr("dtype");
-  return dtype == DType::Int64 ? places : make_call("cast", {places}, {{"dtype", dtype}});
+  return dtype == best.dtype ? best.places : make_call("cast", {best.places}, {{"dtype", dtype}});
 }
 
 const PrimExpr& extent(const CallSite& call, const Operand& x) {
@@ -51,7 +52,7 @@ Meaning define_sort(const CallSite& call) {
 
 Meaning define_argsort(const CallSite& call) {
   const auto x = operand(call, 0);
-  return of_dtype(call, ordered(call, x, extent(call, x), is_descending(call)).places);
+  return places_of(call, ordered(call, x, extent(call, x), is_descending(call)));
 }
 
 namespace {
@@ -59,11 +60,11 @@ namespace {
 Meaning wanted_of(const CallSite& call, const Ordered& best) {
   const std::string wanted = call.text("ret_type");
   if (wanted == "values") return best.values;
-  if (wanted == "indices") return of_dtype(call, best.places);
+  if (wanted == "indices") return places_of(call, best);
   if (wanted != "both")
     call.fail(ErrorCode::InvalidArgument, "ret_type is \"{}\", possible are \"both\", \"values\" and \"indices\"",
               wanted);
-  return make_tuple({best.values, of_dtype(call, best.places)});
+  return make_tuple({best.values, places_of(call, best)});
 }
 
 int64_t only_number(const CallSite& call, size_t argument) {
@@ -78,15 +79,21 @@ Meaning topk_by_tensor(const CallSite& call, const Operand& x) {
   require_numeric(call, x);
   require_integer(call, operand(call, 1));
   const Expr k = make_call("cast", {call.arg(1)}, {{"dtype", DType::Int64}});
-  const Expr both = make_builtin(
-      "top_k", {call.arg(0), k, make_prim(call.axis("axis", x.rank())), make_prim(is_descending(call)), make_prim(1)},
-      object_info());
+  const DType places = call.dtype_attr("dtype");
+  const bool wants_places = call.text("ret_type") != "values";
+  if (wants_places && places != DType::Int64 && places != DType::Int32)
+    call.fail(ErrorCode::Unsupported,
+              "with k in a tensor the places are int32 or int64; write dtype=\"int32\" and cast them");
+  const bool narrow = wants_places && places == DType::Int32;
+  const Expr both = make_builtin("top_k",
+                                 {call.arg(0), k, make_prim(call.axis("axis", x.rank())),
+                                  make_prim(is_descending(call)), make_prim(1), make_prim(narrow)},
+                                 object_info());
   const auto part = [&](int64_t i, DType dtype) {
     return make_builtin("sequence_at", {both, make_prim(i)}, tensor_info(dtype, static_cast<uint32_t>(x.rank())));
   };
-  if (call.text("ret_type") != "values" && call.dtype_attr("dtype") != DType::Int64)
-    call.fail(ErrorCode::Unsupported, "with k in a tensor the places are int64; write dtype=\"int64\" and cast them");
-  return wanted_of(call, {part(0, x.dtype()), part(1, DType::Int64)});
+  const DType made = narrow ? DType::Int32 : DType::Int64;
+  return wanted_of(call, {part(0, x.dtype()), part(1, made), made});
 }
 
 }  // namespace

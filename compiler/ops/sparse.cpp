@@ -159,7 +159,13 @@ Meaning define_sparse_reshape(const CallSite& call) {
   const Expr shape = make_call("where", {is_open, rest, wide(2)});
   const Expr flat =
       make_call("sum", {of("multiply", wide(0), steps(wide(1)))}, {{"axis", int64_t{1}}, {"keepdims", true}});
-  const Expr result = of("floor_mod", of("floor_divide", flat, steps(shape)), shape);
+  // The first coordinate is what remains; places that lie outside of the shape stay where they are in the same one.
+  const Expr numbers = make_call("arange", {make_prim(to.dims()[0])}, {{"dtype", DType::Int64}});
+  const Expr limits = make_call("where", {of("equal", numbers, scalar(DType::Int64, 0)),
+                                          scalar(DType::Int64, static_cast<double>(int64_t{1} << 62)), shape});
+  Expr result = of("floor_mod", of("floor_divide", flat, steps(shape)), limits);
+  if (prove_equal(from.dims()[0], to.dims()[0]) == Proof::Yes)
+    result = make_call("where", {make_call("all", {of("equal", wide(1), shape)}), wide(0), result});
   return make_tuple({converted(result, places.dtype()), converted(shape, to.dtype())});
 }
 

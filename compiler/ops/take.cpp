@@ -161,24 +161,39 @@ Meaning define_gather_elements(const CallSite& call) {
   return f.finish();
 }
 
+namespace {
+
+// How many coordinates each place has, as the indices or index_rank say.
+int64_t depth_of(const CallSite& call, const Operand& indices, const Coordinates& coordinates) {
+  const auto known = coordinates.depth.as_const();
+  if (!call.has_attr("index_rank")) {
+    if (!known)
+      call.fail(ErrorCode::TypeError, "the {} dimension of {} must be known, it is {}; or give index_rank",
+                coordinates.first ? "first" : "last", indices.name, to_text(coordinates.depth));
+    return *known;
+  }
+  const int64_t depth = call.integer("index_rank");
+  if (known && *known != depth)
+    call.fail(ErrorCode::ShapeMismatch, "index_rank is {}, {} names {} coordinates", depth, indices.name, *known);
+  return depth;
+}
+
+}  // namespace
+
 StructInfo infer_gather_nd(const CallSite& call) {
   const auto x = operand(call, 0);
   const auto indices = operand(call, 1);
   require_integer(call, indices);
   const Coordinates coordinates = coordinates_of(call, indices);
-  const auto depth = coordinates.depth.as_const();
-  const int64_t batch = call.integer("batch_dims");
-  if (!depth)
-    call.fail(ErrorCode::TypeError, "the {} dimension of {} must be known, it is {}",
-              coordinates.first ? "first" : "last", indices.name, to_text(coordinates.depth));
-  if (batch < 0 || batch >= static_cast<int64_t>(indices.rank()) || *depth < 1 ||
-      batch + *depth > static_cast<int64_t>(x.rank()))
+  const int64_t depth = depth_of(call, indices, coordinates), batch = call.integer("batch_dims");
+  if (batch < 0 || batch >= static_cast<int64_t>(indices.rank()) || depth < 1 || depth > kMaxRank ||
+      batch + depth > static_cast<int64_t>(x.rank()))
     call.fail(ErrorCode::ShapeMismatch, "{} names {} coordinates behind {} batch dimensions, {} has rank {}",
-              indices.name, *depth, batch, x.name, x.rank());
+              indices.name, depth, batch, x.name, x.rank());
   for (size_t d = 0; d < static_cast<size_t>(batch); ++d)
     require_equal(call, "batch dimensions", x, x.dims()[d], indices, coordinates.places[d]);
   Dims dims = coordinates.places;
-  dims.insert(dims.end(), x.dims().begin() + batch + *depth, x.dims().end());
+  dims.insert(dims.end(), x.dims().begin() + batch + depth, x.dims().end());
   return tensor_like(x, dims);
 }
 
@@ -187,7 +202,9 @@ Meaning define_gather_nd(const CallSite& call) {
   const Dims dims = f.dims(f.in());
   const Coordinates coordinates = coordinates_of(call, f.operand(1));
   const auto places = static_cast<ptrdiff_t>(coordinates.places.size());
-  const auto depth = static_cast<size_t>(*coordinates.depth.as_const());
+  const auto depth = static_cast<size_t>(depth_of(call, f.operand(1), coordinates));
+  if (!coordinates.depth.as_const())
+    f.require_size(1, coordinates.first ? 0 : coordinates.places.size(), static_cast<int64_t>(depth));
   const auto batch = static_cast<size_t>(call.integer("batch_dims"));
   for (size_t d = 0; d < batch; ++d) f.require_size(0, d, coordinates.places[d]);
   f.nest(f.dims(f.out()), [&](const Indices& i) {

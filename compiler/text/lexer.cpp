@@ -148,7 +148,11 @@ class Lexer {
       if (peek() != '.' || !is_letter(peek(1))) break;
       advance();
     }
-    add(TokenKind::Identifier, std::string(text_.substr(begin, at_ - begin)));
+    const std::string_view text = text_.substr(begin, at_ - begin);
+    // The infinity of float32, as TVM prints it.
+    const bool infinity = text == "inff";
+    add(TokenKind::Identifier, std::string(infinity ? text.substr(0, 3) : text),
+        text.substr(infinity ? 3 : text.size()));
   }
 
   void variable(char sigil) {

@@ -38,7 +38,8 @@ void Parser::definition(ir::Module& module) {
       break;
   }
   if (at_word("prim_func")) return prim_func(module, exported);
-  if (at_word("type") && peek(1).kind == TokenKind::Identifier)
+  const bool foreign = at_word("extern") && peek(1).is_word("type");
+  if (foreign || (at_word("type") && peek(1).kind == TokenKind::Identifier))
     fail_at(span_of(peek()), "algebraic data types are not there, nor is match",
             "a tuple of a number that tells the case and of its fields stands for one", ErrorCode::Unsupported);
   if (!accept_word("def"))

@@ -153,7 +153,10 @@ Value top_k(const Args& args) {
     args.fail(ErrorCode::InvalidArgument, "{} of {} elements are asked for", k, parts.count);
   Dims dims = dims_of(*x);
   dims[args.axis(2, x->rank)] = k;
-  auto values = args.make(x->dtype, dims), places = args.make(DType::Int64, dims);
+  const bool narrow = args.has(5) && args.flag(5);
+  if (narrow && parts.count > INT32_MAX)
+    args.fail(ErrorCode::InvalidArgument, "places of {} elements do not fit into int32", parts.count);
+  auto values = args.make(x->dtype, dims), places = args.make(narrow ? DType::Int32 : DType::Int64, dims);
   Dims order(static_cast<size_t>(parts.count));
   for (int64_t o = 0; o < parts.outer; ++o)
     for (int64_t i = 0; i < parts.inner; ++i) {
@@ -166,7 +169,11 @@ Value top_k(const Args& args) {
       for (int64_t j = 0; j < k; ++j) {
         const auto to = static_cast<size_t>((o * k + j) * parts.inner + i);
         copy_element(*values, to, *x, parts.index(o, order[static_cast<size_t>(j)], i));
-        places->elements<int64_t>()[to] = order[static_cast<size_t>(j)];
+        const int64_t place = order[static_cast<size_t>(j)];
+        if (narrow)
+          places->elements<int32_t>()[to] = static_cast<int32_t>(place);
+        else
+          places->elements<int64_t>()[to] = place;
       }
     }
   return tuple_value(args.pool(), {Value(std::move(values)), Value(std::move(places))});
