@@ -110,11 +110,17 @@ std::optional<Inference::Instance> Inference::instantiate(const Call& e, const F
     given.push_back(has_holes[i] || is_annotated[i] ? object_info() : infos[i]);
   }
   size_t budget = kMostParts;
-  if (!std::ranges::all_of(given, [&](const StructInfo& info) { return is_small(info, budget); })) {
-    diagnostics_->error(
-        ErrorCode::TypeError, span,
-        fmt::format("the arguments of {} have more than {} parts: it calls itself with ever larger ones", name,
-                    kMostParts));
+  bool fits = std::ranges::all_of(given, [&](const StructInfo& info) { return is_small(info, budget); });
+  for (size_t i = 0; i < args.size(); ++i) fits = fits && (!has_holes[i] || is_small(infos[i], budget));
+  if (!fits) {
+    const std::string message = fmt::format("the arguments of {} have more than {} parts", name, kMostParts);
+    // Functions that nobody calls get there once more.
+    const bool said = std::ranges::any_of(diagnostics_->all(), [&](const Diagnostic& d) {
+      return d.message == message && d.span.line == span.line && d.span.column == span.column;
+    });
+    if (!said)
+      diagnostics_->error(ErrorCode::TypeError, span, message,
+                          "calls pass on ever larger types: keep what is passed the same from call to call");
     return std::nullopt;
   }
   Generalized general = generalize(given);

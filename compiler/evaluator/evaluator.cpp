@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 
 #include "compiler/analysis/effects.h"
+#include "compiler/analysis/free_vars.h"
 #include "compiler/evaluator/builtins.h"
 #include "compiler/evaluator/operators.h"
 #include "compiler/ir/op.h"
@@ -19,7 +21,7 @@ namespace {
 
 using namespace ir;
 
-// What is in scope: a closure keeps a copy of all of it.
+// What is in scope.
 struct Environment {
   std::unordered_map<const Var*, Value> vars;
   SymValues dims;
@@ -145,6 +147,16 @@ class Evaluator {
     return value.kind() == Kind::Closure ? &closure_of(value.slot()) : nullptr;
   }
 
+  // What the function's body finds outside of it.
+  Environment captured(const Expr& function, const Environment& env) {
+    auto [known, is_new] = free_vars_.try_emplace(function.get());
+    if (is_new) known->second = analysis::free_vars(function);
+    Environment result{{}, env.dims};
+    for (const VarRef& var : known->second)
+      if (const auto found = env.vars.find(var.get()); found != env.vars.end()) result.vars.insert(*found);
+    return result;
+  }
+
   static Value make_closure(FunctionRef function, Environment env, const Var* self, std::string exported_as = {}) {
     auto closure = ingot::make_closure(nullptr, 0, {});
     closure->home =
@@ -201,8 +213,13 @@ class Evaluator {
       }
       case ExprKind::Seq: {
         // Variables of the sequence leave scope with it.
-        Environment inner = env;
-        return sequence(*as<Seq>(e), inner, tail);
+        const SymValues outer = env.dims;
+        Value result = sequence(*as<Seq>(e), env, tail);
+        for (const auto& block : as<Seq>(e)->blocks)
+          for (const auto& binding : block.bindings)
+            if (binding.var != nullptr) env.vars.erase(binding.var.get());
+        env.dims = outer;
+        return result;
       }
       case ExprKind::PrimValue:
         return std::visit(
@@ -222,7 +239,7 @@ class Evaluator {
       case ExprKind::NullValue:
         return Value();
       case ExprKind::Function:
-        return make_closure(std::static_pointer_cast<const Function>(e), env, nullptr);
+        return make_closure(std::static_pointer_cast<const Function>(e), captured(e, env), nullptr);
       case ExprKind::If: {
         const auto& branch = *as<If>(e);
         const Value condition = value(branch.condition, env);
@@ -278,10 +295,10 @@ class Evaluator {
     for (const auto& block : seq.blocks)
       for (const auto& binding : block.bindings) {
         if (&binding == last) return value(binding.value, env, true);
-        Value bound =
-            as<Function>(binding.value) != nullptr
-                ? make_closure(std::static_pointer_cast<const Function>(binding.value), env, binding.var.get())
-                : value(binding.value, env);
+        Value bound = as<Function>(binding.value) != nullptr
+                          ? make_closure(std::static_pointer_cast<const Function>(binding.value),
+                                         captured(binding.value, env), binding.var.get())
+                          : value(binding.value, env);
         if (binding.cast != nullptr) {
           bind_dims(bound.slot(), binding.cast, env.dims);
           require_match(bound.slot(), binding.cast, env.dims, info_of_closure);
@@ -441,6 +458,7 @@ class Evaluator {
   bool writes_ = analysis::writes_tensors(*module_);
   uintptr_t stack_begin_ = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   std::optional<Activation> tail_call_;
+  std::unordered_map<const ExprNode*, std::vector<VarRef>> free_vars_;  // of function literals
 };
 
 }  // namespace

@@ -269,7 +269,7 @@ class Eraser {
 
   StructInfo operator()(const StructInfo& info) {
     if (!info) return info;
-    if (info->kind != InfoKind::Tuple) return erased(info);
+    if (info->kind != InfoKind::Tuple && info->kind != InfoKind::Func) return erased(info);
     if (const auto known = known_.find(info.get()); known != known_.end()) return known->second;
     return known_[info.get()] = erased(info);
   }
@@ -285,7 +285,8 @@ class Eraser {
     if (info->kind == InfoKind::Func && info->has_params) {
       const VarSet bound = bound_by_params(info);
       const InScope inside = [&](const SymVar& var) { return bound.contains(var.get()) || in_scope_(var); };
-      Eraser inner(inside);
+      Eraser own(inside);
+      Eraser& inner = bound.empty() ? *this : own;
       std::vector<StructInfo> params;
       for (const StructInfo& param : info->fields) params.push_back(inner(param));
       StructInfo result = inner(info->result);
