@@ -281,6 +281,9 @@ Parser::Arguments Parser::arguments(const ir::Op* op) {
       fail_here(fmt::format("{}: an argument without a name follows named ones", op->name));
     else if (op != nullptr && takes_dtype(*op) && dtype_name_here() && (peek(1).is(",") || peek(1).is(")")))
       result.positional.push_back(dtype_argument());
+    else if (op != nullptr && at("[") && op->name == "call_tir_inplace" && result.positional.size() == 2 &&
+             !result.attrs.contains("inplace_indices"))
+      result.attrs.emplace("inplace_indices", *attribute_value());
     else if (op != nullptr && at("["))
       result.positional.push_back(list_argument());
     else if (at_type())
@@ -427,6 +430,69 @@ ir::Expr Parser::closure_call(size_t first) {
   Expr call =
       make<ir::Call>(std::move(closure), std::move(args), ir::Attrs{}, std::vector<StructInfo>{}, span_from(first));
   return result == nullptr ? call : cast_to(std::move(call), std::move(result), first);
+}
+
+// Of the definition of that name, which may stand further down.
+std::optional<Parser::Heading> Parser::heading_of(std::string_view global) const {
+  for (size_t i = 1; i + 1 < tokens_.size(); ++i) {
+    if (tokens_[i].kind != TokenKind::Global || tokens_[i].text != global || !tokens_[i - 1].is_word("def")) continue;
+    const bool impure = i > 1 && (tokens_[i - 2].is_word("impure") || (i > 2 && tokens_[i - 3].is_word("impure")));
+    while (i < tokens_.size() && !tokens_[i].is("(")) ++i;
+    size_t depth = 0, count = 0;
+    for (; i < tokens_.size(); ++i) {
+      const Token& token = tokens_[i];
+      if (token.is("(") || token.is("[")) ++depth;
+      if (depth == 1 && token.kind == TokenKind::Local) ++count;
+      if ((token.is(")") || token.is("]")) && --depth == 0) return Heading{count, !impure};
+    }
+  }
+  return std::nullopt;
+}
+
+// make_closure(@f, (captured...)): fn(parameters...) { @f(parameters..., captured...) }, the captured evaluated once.
+ir::Expr Parser::closure_of(size_t first) {
+  take();
+  take();
+  const Nesting nesting(*this);
+  const LineMode lines(*this, false);
+  const Token name = peek();
+  const Expr callee = expression();
+  std::vector<Expr> captured;
+  if (accept(",") && !at(")")) {
+    const Expr given = expression();
+    const auto* tuple = ir::as<ir::Tuple>(given);
+    captured = tuple != nullptr ? tuple->fields : std::vector<Expr>{given};
+    accept(",");
+  }
+  expect(")", "after what a closure captures");
+  const ir::Span span = span_from(first);
+  const auto heading = heading_of(name.text);
+  if (!heading)
+    fail_at(span_of(name), fmt::format("there is no function @{}", name.text), "the module defines what it closes over",
+            ErrorCode::TypeError);
+  if (captured.size() > heading->params)
+    fail_at(span, fmt::format("@{} takes {} arguments, {} are captured", name.text, heading->params, captured.size()),
+            {}, ErrorCode::ArityMismatch);
+  std::vector<ir::Binding> bindings;
+  for (Expr& value : captured) {
+    if (ir::as<ir::Var>(value) != nullptr) continue;
+    const auto var = std::make_shared<const ir::Var>("", nullptr, false, span);
+    bindings.push_back({var, std::move(value), nullptr, span});
+    value = var;
+  }
+  std::vector<ir::VarRef> params;
+  std::vector<Expr> args;
+  for (size_t i = captured.size(); i < heading->params; ++i) {
+    params.push_back(std::make_shared<const ir::Var>("", nullptr, false, span));
+    args.push_back(params.back());
+  }
+  args.insert(args.end(), captured.begin(), captured.end());
+  const Expr call = make<ir::Call>(callee, std::move(args), ir::Attrs{}, std::vector<StructInfo>{}, span);
+  const Expr body = make<ir::Seq>(std::vector<ir::BindingBlock>{}, call, span);
+  Expr closure = make<ir::Function>(std::move(params), body, StructInfo{}, heading->pure, ir::Attrs{}, span);
+  if (bindings.empty()) return closure;
+  std::vector<ir::BindingBlock> blocks{{false, std::move(bindings)}};
+  return make<ir::Seq>(std::move(blocks), std::move(closure), span);
 }
 
 ir::Expr Parser::extern_function(size_t first) {

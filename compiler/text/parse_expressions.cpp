@@ -37,9 +37,14 @@ Ref<TensorObject> truth(bool value) {
   return tensor;
 }
 
+std::string_view without_relax(std::string_view name) {
+  if (name.starts_with("relax.")) name.remove_prefix(6);
+  return name;
+}
+
 // Relax's way to call what is no function of the module.
 bool invokes_closure(std::string_view name) {
-  if (name.starts_with("relax.")) name.remove_prefix(6);
+  name = without_relax(name);
   return name == "invoke_closure" || name == "invoke_pure_closure";
 }
 
@@ -197,6 +202,7 @@ ir::Expr Parser::word() {
   if (call && name.text == "extern") return extern_function(first);
   if (call && name.text == "match_cast") return match_cast_expression(first);
   if (call && invokes_closure(name.text)) return closure_call(first);
+  if (call && without_relax(name.text) == "make_closure" && peek(2).kind == TokenKind::Global) return closure_of(first);
   if (call && name.text == "Constant") return constant(first);
   if (name.text == "let" || name.text == "dataflow" || name.text == "def" || name.text == "else" ||
       name.text == "return")

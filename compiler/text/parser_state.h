@@ -142,6 +142,12 @@ class Parser {
   Expr match_cast_expression(size_t first);
   Expr cast_to(Expr value, StructInfo info, size_t first);
   Expr closure_call(size_t first);
+  Expr closure_of(size_t first);
+  struct Heading {
+    size_t params;
+    bool pure;
+  };
+  std::optional<Heading> heading_of(std::string_view global) const;
   Expr extern_function(size_t first);
 
   // parse_literals.cpp
