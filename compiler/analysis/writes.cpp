@@ -45,6 +45,7 @@ Writes::Writes(bool any, const FunctionRef& function) : any_(any) {
     if (const auto* var = as<Var>(e)) shared_.insert(var);
     const auto* call = as<Call>(e);
     if (call != nullptr && is_operation(*call)) return;
+    if (call != nullptr) writes_nothing_ = false;
     if (const auto* seq = as<Seq>(e))
       for (const auto& block : seq->blocks)
         for (const auto& binding : block.bindings) {

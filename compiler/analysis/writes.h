@@ -19,6 +19,11 @@ class Writes {
   // `any` as writes_tensors says of the module; false: nothing is ever written to.
   Writes(bool any, const ir::FunctionRef& function);
 
+  // Does nothing in the function, nor in those within it, write, whatever is called?
+  bool writes_nothing() const { return writes_nothing_; }
+  // Can nobody write to what the variable holds, now or later: a tensor that an operator made and only operators get?
+  bool is_out_of_reach(const ir::Var& var) const { return !any_ || (made_.contains(&var) && !shared_.contains(&var)); }
+
   // One scope at a time: the bindings that `may_change` is asked about.
   void enter(std::span<const ir::BindingBlock> scope);
   // May the elements of a leaf change after the first of two bindings and before the second one?
@@ -28,6 +33,7 @@ class Writes {
   bool is_in_reach(const ir::Expr& leaf) const;
 
   bool any_;
+  bool writes_nothing_ = true;
   std::unordered_set<const ir::Var*> made_;                    // by operators
   std::unordered_set<const ir::Var*> shared_;                  // with anything but operators
   std::unordered_map<const ir::Var*, size_t> writers_before_;  // of the scope, with the binding itself

@@ -43,24 +43,33 @@ bool set_bound(vm::Function& function, const DimBound& bound) {
        names.empty() ? "all its dimensions are known" : fmt::format("there are: {}", fmt::join(names, ", ")));
 }
 
+// `all` is what stands behind --bound.
+DimBound parse_bound(std::string_view item, std::string_view all) {
+  const size_t equals = item.rfind('=');
+  const char* const end = item.data() + item.size();
+  int64_t most = -1;
+  const auto parsed = equals == std::string_view::npos || equals == 0
+                          ? std::from_chars_result{end, std::errc::invalid_argument}
+                          : std::from_chars(item.data() + equals + 1, end, most);
+  if (parsed.ec != std::errc() || parsed.ptr != end || most < 0)
+    fail(ErrorCode::InvalidArgument, "--bound {}: {} is not a dimension and the most that it may be, like n=512", all,
+         item.empty() ? "''" : item);
+  return {std::string(item.substr(0, equals)), most};
+}
+
 }  // namespace
 
 std::vector<DimBound> parse_bounds(const std::vector<std::string>& texts) {
   std::vector<DimBound> bounds;
   for (const std::string& text : texts) {
-    const size_t equals = text.rfind('=');
-    const char* const end = text.data() + text.size();
-    int64_t most = -1;
-    const auto parsed = equals == std::string::npos || equals == 0
-                            ? std::from_chars_result{end, std::errc::invalid_argument}
-                            : std::from_chars(text.data() + equals + 1, end, most);
-    if (parsed.ec != std::errc() || parsed.ptr != end || most < 0)
-      fail(ErrorCode::InvalidArgument, "--bound {}: expected a dimension and the most that it may be, like n=512",
-           text);
-    const std::string name = text.substr(0, equals);
-    if (std::ranges::find(bounds, name, &DimBound::name) != bounds.end())
-      fail(ErrorCode::InvalidArgument, "--bound {}: {} has a bound already", text, name);
-    bounds.push_back({name, most});
+    for (size_t begin = 0; begin <= text.size();) {
+      const size_t comma = std::min(text.find(',', begin), text.size());
+      DimBound bound = parse_bound(std::string_view(text).substr(begin, comma - begin), text);
+      if (std::ranges::find(bounds, bound.name, &DimBound::name) != bounds.end())
+        fail(ErrorCode::InvalidArgument, "--bound {}: {} has a bound already", text, bound.name);
+      bounds.push_back(std::move(bound));
+      begin = comma + 1;
+    }
   }
   return bounds;
 }

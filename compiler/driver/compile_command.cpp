@@ -34,7 +34,6 @@ tool::Tool::Command configure_compile(CLI::App& command, const tool::Sources&) {
   command.add_option("-o", options->output, "the executable; none: only check that it compiles");
   add_compile_arguments(command, options->compile);
   command.add_option("--bound", options->bounds, "the most that dimensions of exported functions may be: n=512,m=64")
-      ->delimiter(',')
       ->allow_extra_args(false);
   return [options] {
     const std::vector<DimBound> bounds = parse_bounds(options->bounds);

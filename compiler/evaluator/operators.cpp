@@ -29,8 +29,8 @@ Value collect(std::vector<Ref<TensorObject>> outputs, bool tuple) {
   return Value(ingot::make_tuple(nullptr, fields));
 }
 
-void raise(const tir::RunStatus& status, Contract contract) {
-  if (status.failed) fail_kernel(status.code, contract_name(contract), status.message);
+void raise(const tir::RunStatus& status, Contract contract, const tir::PrimFunc* func) {
+  if (status.failed) fail_kernel(status.code, contract_name(contract), tir::fault_text(status, func));
 }
 
 struct Buffers {
@@ -74,7 +74,7 @@ Value run_kernel(const KernelCall& call, std::span<const Value> args, std::span<
   std::vector<std::byte*> output_data;
   for (const auto& tensor : buffers.outputs) output_data.push_back(tensor->data);
   const auto scratch = make_scratch(prepared.kernel->scratch_bytes());
-  raise(prepared.kernel->run({input_data, output_data, scratch->data, {}}), call.contract);
+  raise(prepared.kernel->run({input_data, output_data, scratch->data, {}}), call.contract, call.prim_func.get());
   return collect(std::move(buffers.outputs), tuple);
 }
 
@@ -94,7 +94,7 @@ Value apply_prim_func(const tir::PrimFuncRef& func, std::span<const Value> input
   const auto scratch = make_scratch(interpreter.scratch_bytes());
   std::vector<const void*> scalar_payloads;
   for (const int64_t& scalar : scalars) scalar_payloads.push_back(&scalar);
-  raise(interpreter.run(data, scalar_payloads, scratch->data, {}), Contract::prim_func);
+  raise(interpreter.run(data, scalar_payloads, scratch->data, {}), Contract::prim_func, func.get());
   return collect(std::move(buffers.outputs), outputs.size() != 1);
 }
 

@@ -7,6 +7,7 @@
 
 #include "compiler/analysis/effects.h"
 #include "compiler/analysis/scope_log.h"
+#include "compiler/analysis/writes.h"
 #include "compiler/ir/structural_equal.h"
 #include "compiler/ir/visitor.h"
 #include "compiler/transform/sequences.h"
@@ -107,6 +108,8 @@ bool same_value(const Expr& a, const Expr& b) {
 // One function, from the front: what is in scope is known, and uses of what is dropped are replaced.
 class Eliminator {
  public:
+  explicit Eliminator(const analysis::Writes& writes) : writes_(&writes) {}
+
   Expr expr(const Expr& e) {
     if (const auto* var = as<Var>(e)) {
       const auto found = replaced_.find(var);
@@ -139,7 +142,8 @@ class Eliminator {
       const auto before = known_.mark();
       std::erase_if(block.bindings, [this](Binding& binding) {
         binding.value = expr(binding.value);
-        return is_candidate(binding) && replace(binding);
+        // Nobody may tell one tensor from the other by writing to it.
+        return is_candidate(binding) && writes_->is_out_of_reach(*binding.var) && replace(binding);
       });
       // Variables of a dataflow block cannot be used behind it.
       if (block.dataflow) known_.leave(before);
@@ -168,6 +172,7 @@ class Eliminator {
     return false;
   }
 
+  const analysis::Writes* writes_;
   Known known_;
   std::unordered_map<const Var*, VarRef> replaced_;
 };
@@ -175,9 +180,12 @@ class Eliminator {
 }  // namespace
 
 Module eliminate_common(Module module, PassContext&) {
-  if (analysis::writes_tensors(module)) return module;
-  return rewrite_functions(module, [](const FunctionRef& function) {
-    return std::static_pointer_cast<const Function>(Eliminator().expr(function));
+  const bool writes_tensors = analysis::writes_tensors(module);
+  return rewrite_functions(module, [writes_tensors](const FunctionRef& function) {
+    const analysis::Writes writes(writes_tensors, function);
+    // What was computed once may hold something else by now.
+    if (!writes.writes_nothing()) return function;
+    return std::static_pointer_cast<const Function>(Eliminator(writes).expr(function));
   });
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "compiler/analysis/effects.h"
+#include "compiler/analysis/writes.h"
 #include "compiler/ir/visitor.h"
 #include "compiler/ops/op_func.h"
 #include "compiler/transform/sequences.h"
@@ -89,7 +90,7 @@ size_t constant_bytes(const Module& module) {
 
 class Folder {
  public:
-  explicit Folder(size_t program_bytes) : program_bytes_(program_bytes) {}
+  Folder(size_t program_bytes, const analysis::Writes& writes) : program_bytes_(program_bytes), writes_(&writes) {}
 
   Expr rewrite(const Expr& e) {
     switch (e->kind) {
@@ -109,6 +110,11 @@ class Folder {
     auto blocks = seq.blocks;
     for (auto& block : blocks)
       for (auto& binding : block.bindings) {
+        // Elsewhere each evaluation makes a tensor that may be written to.
+        if (binding.var != nullptr && !writes_->is_out_of_reach(*binding.var)) {
+          binding.value = rewrite(binding.value);
+          continue;
+        }
         binding.value = projected(rewrite(binding.value));
         if (auto folded = fold(binding.value)) binding.value = std::move(folded);
         if (binding.var != nullptr && binding.cast == nullptr && is_leaf(binding.value) && is_constant(binding.value) &&
@@ -195,15 +201,17 @@ class Folder {
   }
 
   size_t program_bytes_;
+  const analysis::Writes* writes_;
   std::unordered_map<const Var*, Expr> values_;
 };
 
 }  // namespace
 
 Module fold_constants(Module module, PassContext&) {
-  if (analysis::writes_tensors(module)) return module;
-  return rewrite_functions(module, [bytes = constant_bytes(module)](const FunctionRef& function) {
-    return std::static_pointer_cast<const Function>(Folder(bytes).rewrite(function));
+  const bool writes_tensors = analysis::writes_tensors(module);
+  return rewrite_functions(module, [writes_tensors, bytes = constant_bytes(module)](const FunctionRef& function) {
+    const analysis::Writes writes(writes_tensors, function);
+    return std::static_pointer_cast<const Function>(Folder(bytes, writes).rewrite(function));
   });
 }
 

@@ -12,8 +12,7 @@ namespace ingot {
 
 void fail_division() { fail(ErrorCode::DivisionByZero, "an integer is divided by zero"); }
 
-void fail_kernel(ErrorCode code, std::string_view contract, const char* message) {
-  const std::string_view text = message != nullptr ? message : "it failed";
+void fail_kernel(ErrorCode code, std::string_view contract, std::string_view text) {
   if (contract == "prim_func") fail(code, "{}", text);
   fail(code, "{}: {}", contract, text);
 }

@@ -13,7 +13,7 @@ namespace ingot {
 // DivisionByZero.
 [[noreturn]] void fail_division();
 // A kernel or PrimFunc failed while it ran, with this text. PrimFuncs are not named: passes make and name them anew.
-[[noreturn]] void fail_kernel(ErrorCode code, std::string_view contract, const char* message);
+[[noreturn]] void fail_kernel(ErrorCode code, std::string_view contract, std::string_view text);
 // InvalidArgument: the host asks for a function that the program does not export.
 [[noreturn]] void fail_function(std::string_view name, std::span<const std::string> exported);
 // TypeError: what is called is neither a closure nor a PackedFunc.

@@ -126,6 +126,7 @@ std::unique_ptr<CompiledFunc> CompiledFunc::compile_for(const tir::PrimFunc& fun
 
 bool CompiledFunc::take(const Code& code, const tir::Nest& nest, const ExtentValue& value) {
   code_ = code.memory;
+  checks_indices_ = code.checks_indices;
   for (const StageCode& from : code.stages) {
     uint64_t work = from.work;
     for (const tir::NestStmt& stmt : nest.body)

@@ -37,6 +37,8 @@ class CompiledFunc {
     return (code_ ? code_->bytes() : 0) + (for_any_alignment_ ? for_any_alignment_->code_bytes() : 0);
   }
   Cpu cpu() const { return cpu_; }
+  // May a run fail with IndexOutOfRange? It does not say where: the interpreter does.
+  bool checks_indices() const { return checks_indices_; }
 
  private:
   // One statement of the function's body.
@@ -78,6 +80,7 @@ class CompiledFunc {
   std::shared_ptr<const CodeMemory> code_;
   std::vector<int64_t> dims_;  // of shaped code: the values of the nest's `vars`
   Cpu cpu_ = Cpu::Any;
+  bool checks_indices_ = false;
   std::vector<Stage> stages_;
   std::vector<Temporary> temporaries_;  // the buffers that are no parameters
   std::vector<size_t> temporary_bytes_;

@@ -22,6 +22,8 @@ class Emitter : protected Xbyak::CodeGenerator {
   size_t emit(const Function& function);
   // The constants that the code refers to. Once, at the end.
   size_t finish();
+  // Does any of the functions fail where an index lies outside of its buffer?
+  bool checks_indices() const { return checks_indices_; }
 
  protected:
   using Xmm = Xbyak::Xmm;
@@ -93,7 +95,10 @@ class Emitter : protected Xbyak::CodeGenerator {
                static_cast<int>(
                    pool_offset({reinterpret_cast<const uint8_t*>(values.data()), values.size() * sizeof(T)}))];
   }
-  Xbyak::Label& fault_label(Fault fault) { return faults_[fault]; }
+  Xbyak::Label& fault_label(Fault fault) {
+    checks_indices_ |= fault == Fault::IndexOutOfRange;
+    return faults_[fault];
+  }
   // Lane after lane between memory and area 2 of the frame, which holds 4 or 8 bytes of each: the lanes in eax, at
   // `at` + i * lane stride, or at `at` + index in area 1.
   void lanes_from_memory(const Instr& instr, const Xbyak::RegExp& at, bool by_index);
@@ -142,6 +147,7 @@ class Emitter : protected Xbyak::CodeGenerator {
   const Loop* tail_ = nullptr;
   std::vector<Pointer> pointers_;
   std::map<Fault, Xbyak::Label> faults_;
+  bool checks_indices_ = false;
   Xbyak::Label pool_;
   std::vector<uint8_t> pool_bytes_;
   std::map<std::vector<uint8_t>, size_t> pool_known_;

@@ -168,6 +168,7 @@ std::optional<Code> generate(const tir::Nest& nest, Cpu cpu, const std::unordere
     Code code;
     code.stages = StageCompiler(nest, cpu, *emitter, large).run();
     if (code.stages.empty()) return code;
+    code.checks_indices = emitter->checks_indices();
     const size_t used = emitter->finish();
     auto memory = CodeMemory::make(std::as_bytes(std::span(bytes.get(), used)));
     if (!memory) return std::nullopt;

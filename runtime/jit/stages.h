@@ -31,6 +31,7 @@ struct Code {
   std::shared_ptr<const CodeMemory> memory;  // null where there are no stages
   std::vector<StageCode> stages;             // point into the nest
   size_t bytes = 0;                          // of the memory's pages
+  bool checks_indices = false;               // may end with Fault::IndexOutOfRange
 };
 
 // Code for the nest, whose stores to `large` buffers may bypass the caches. nullopt where the generator does not take

@@ -61,6 +61,11 @@ class Kernel {
   virtual ~Kernel() = default;
   // Allocates nothing, throws nothing.
   virtual tir::RunStatus run(const KernelArgs& args) const noexcept = 0;
+  // Of a run with these arguments that failed: where and why, at the cost of time, of memory and of what the outputs
+  // hold.
+  virtual tir::RunStatus explain([[maybe_unused]] const KernelArgs& args, const tir::RunStatus& status) const {
+    return status;
+  }
   virtual size_t scratch_bytes() const { return 0; }
   // May output 0 lie exactly on the memory of this input (an elementwise operation, a residual sum)? Never on one whose
   // elements lie otherwise than the output's. Where the planner uses it, the addresses are equal, and no other input

@@ -128,9 +128,10 @@ class Compiler {
   }
 
   // The value of one expression, or the checked position of several, in each lane.
-  Operand lane_index(const std::vector<PrimExpr>& exprs, std::vector<int64_t> dims) {
+  Operand lane_index(const std::vector<PrimExpr>& exprs, std::vector<int64_t> dims, BufferId buffer = 0) {
     LaneIndex index;
     index.dims = std::move(dims);
+    index.buffer = buffer;
     std::unordered_set<const SymVarNode*> seen;
     for (const PrimExpr& expr : exprs) {
       index.trees.push_back(index_tree(expr));
@@ -152,7 +153,8 @@ class Compiler {
   }
 
   Operand lane_position(const Place& place) {
-    return lane_index(place.indices, place.proved ? std::vector<int64_t>{} : nest_.buffers[place.buffer].dims);
+    return lane_index(place.indices, place.proved ? std::vector<int64_t>{} : nest_.buffers[place.buffer].dims,
+                      place.buffer);
   }
 
   // Expressions.

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include "runtime/base/checked.h"
 #include "runtime/base/convert.h"
 #include "runtime/base/error.h"
@@ -37,6 +39,13 @@ struct Interpreter::Program {
   size_t buffer_table = 0, register_table = 0, vars = 0, storage = 0;
   size_t scratch_bytes = 0;
 };
+
+std::string fault_text(const RunStatus& status, const PrimFunc* func) {
+  if (status.place && func != nullptr && status.place->buffer < func->buffers.size())
+    return fmt::format("index {} lies outside of dimension {} of {}, which has {}", status.place->index,
+                       status.place->dim, func->buffers[status.place->buffer].name, status.place->extent);
+  return status.message != nullptr ? status.message : "it failed";
+}
 
 Interpreter::Interpreter(PrimFuncRef func, std::span<const std::vector<int64_t>> dims, std::span<const int64_t> scalars)
     : program_(std::make_unique<Program>()) {

@@ -1,20 +1,33 @@
 #pragma once
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 
 #include "runtime/base/error.h"
 #include "runtime/tir/prim_func.h"
 
 namespace ingot::tir {
 
+// The dimension of a buffer that an index does not lie in.
+struct IndexFault {
+  BufferId buffer = 0;
+  uint32_t dim = 0;
+  int64_t index = 0;
+  int64_t extent = 0;
+};
+
 // A status instead of an exception: parallel bodies and kernels never throw.
 struct RunStatus {
   ErrorCode code = ErrorCode::Internal;
   bool failed = false;
-  // A static text; the operand's details are looked up when the fault is printed.
-  const char* message = nullptr;
+  const char* message = nullptr;  // a static text
+  // Of IndexOutOfRange, where it is known: the first place that fails.
+  std::optional<IndexFault> place = {};
 };
+// What to say of a run that failed; `func` may be null, otherwise it is the PrimFunc that was run.
+std::string fault_text(const RunStatus& status, const PrimFunc* func);
 
 // Polled by long loops, at least every 10 ms of work; true asks to stop (the caller knows why).
 struct PollPoint {

@@ -111,7 +111,7 @@ bool lane_value(const LaneIndex& index, Frame& frame, int64_t& value) {
     int64_t i = 0;
     if (!evaluate_index(index.trees[d], frame, i)) return false;
     if (i < 0 || i >= index.dims[d])
-      return frame.fault(ErrorCode::IndexOutOfRange, "an index lies outside of its buffer");
+      return frame.fault(IndexFault{index.buffer, static_cast<uint32_t>(d), i, index.dims[d]});
     value = value * index.dims[d] + i;
   }
   return true;

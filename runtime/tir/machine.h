@@ -39,6 +39,10 @@ struct Frame {
     status = {code, true, message};
     return false;
   }
+  bool fault(const IndexFault& place) {
+    status = {ErrorCode::IndexOutOfRange, true, "an index lies outside of its buffer", place};
+    return false;
+  }
 };
 
 struct Step;
@@ -100,6 +104,7 @@ struct LinearPosition {
 struct LaneIndex {
   std::vector<IndexTree> trees;
   std::vector<int64_t> dims;
+  BufferId buffer = 0;  // whose dimensions these are
   bool has_vector_var = false;
   uint32_t vector_slot = 0;
   struct Source {

@@ -22,9 +22,11 @@ using Dims = std::map<std::string, int64_t, std::less<>>;
 
 Dims parse_dims(std::string_view text) {
   Dims dims;
-  while (!text.empty()) {
+  bool more = !text.empty();
+  while (more) {
     const std::string_view item = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(text.size(), item.size() + 1));
+    more = item.size() < text.size();
+    text.remove_prefix(item.size() + (more ? 1 : 0));
     const size_t equals = item.find('=');
     int64_t value = 0;
     const char* const end = item.data() + item.size();
@@ -32,7 +34,8 @@ Dims parse_dims(std::string_view text) {
                                                          : std::from_chars(item.data() + equals + 1, end, value);
     if (parsed.ec != std::errc() || parsed.ptr != end || equals == 0 || value < 0)
       fail(ErrorCode::InvalidArgument, "'{}' is no dimension with a value; write n=128", item);
-    dims.insert_or_assign(std::string(item.substr(0, equals)), value);
+    const auto [known, is_new] = dims.emplace(item.substr(0, equals), value);
+    if (!is_new) fail(ErrorCode::InvalidArgument, "{}: {} is given already, as {}", item, known->first, known->second);
   }
   return dims;
 }

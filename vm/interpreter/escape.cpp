@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "runtime/object/objects.h"
@@ -97,29 +98,58 @@ bool is_reclaimable(const Slot& slot) {
          std::atomic_ref(slot.object->count).load(std::memory_order_acquire) == 1;
 }
 
+template <typename T>
+void adopt(Machine& m, T* object) noexcept {
+  const uint16_t size_class = object->size_class;
+  object->~T();
+  m.pool.adopt(object, size_class);
+}
+
 // A view and what it shows, one after the other.
-void reclaim(Machine& m, Slot slot) noexcept {
+void reclaim_tensor(Machine& m, Slot slot) noexcept {
   while (slot.kind == Kind::Tensor && is_reclaimable(slot)) {
     auto* tensor = static_cast<TensorObject*>(slot.object);
-    const uint16_t size_class = tensor->size_class;
     Ref<TensorObject> base = std::move(tensor->base);
-    tensor->~TensorObject();
-    m.pool.adopt(tensor, size_class);
+    adopt(m, tensor);
     if (!base) return;
     slot = Slot::of(base.detach());
   }
   release(slot);
 }
 
+// What containers hold waits in a list, so that nesting asks neither for memory nor for stack.
+void reclaim(Machine& m, Slot root) noexcept {
+  Object* waiting = nullptr;
+  const auto take = [&](const Slot& slot) {
+    if (!is_reclaimable(slot)) return release(slot);
+    if (holds_slots(slot)) {
+      slot.object->next = std::exchange(waiting, slot.object);
+    } else if (slot.kind == Kind::Shape) {
+      adopt(m, static_cast<ShapeObject*>(slot.object));
+    } else if (slot.kind == Kind::String) {
+      adopt(m, static_cast<StringObject*>(slot.object));
+    } else {
+      reclaim_tensor(m, slot);
+    }
+  };
+  take(root);
+  while (waiting != nullptr) {
+    Object* const object = std::exchange(waiting, waiting->next);
+    if (object->kind == Kind::Tuple) {
+      auto* tuple = static_cast<TupleObject*>(object);
+      for (const Slot& field : tuple->fields()) take(field);
+      adopt(m, tuple);
+    } else {
+      auto* closure = static_cast<ClosureObject*>(object);
+      for (const Slot& capture : closure->captures()) take(capture);
+      adopt(m, closure);
+    }
+  }
+}
+
 }  // namespace
 
-void recycle(Machine& m, Value value) noexcept {
-  const Slot slot = value.detach();
-  if (slot.kind != Kind::Tuple || !is_reclaimable(slot)) return reclaim(m, slot);
-  auto* tuple = static_cast<TupleObject*>(slot.object);
-  for (const Slot& field : tuple->fields()) reclaim(m, field);
-  m.pool.adopt(tuple, tuple->size_class);
-}
+void recycle(Machine& m, Value value) noexcept { reclaim(m, value.detach()); }
 
 Value escape(Machine& m, const Slot& slot) {
   if (!is_object(slot.kind)) return Value::copy_of(slot);

@@ -10,7 +10,8 @@ Value escape(Machine& m, const Slot& slot);
 // The same as PackedArgs wants it; `machine` is a Machine.
 Value escape_for_packed(void* machine, const Slot& slot);
 
-// The reverse for a value that nobody else holds: the memory of tensors, and of tuples of them, goes back to the pool.
+// The reverse for a value that nobody else holds: its memory, and that of all that nothing else holds either, goes back
+// to the pool.
 void recycle(Machine& m, Value value) noexcept;
 
 }  // namespace ingot::vm

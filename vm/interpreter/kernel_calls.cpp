@@ -21,13 +21,19 @@ const KernelCall& call_at(const Machine& m, const LinkedFunction& function, uint
   return m.executable->program().kernels[function.facts->kernels[site].kernel];
 }
 
-[[noreturn]] void fail_kernel(Machine& m, uint32_t site, const tir::RunStatus& status) {
+void raise_stop(Machine& m) {
+  if (!m.stopped) return;
+  m.stopped = false;
+  poll_clock(m);
+}
+
+[[noreturn]] void fail_kernel(Machine& m, uint32_t site, const Kernel& kernel, const KernelArgs& args,
+                              const tir::RunStatus& status) {
   const KernelCall& call = call_at(m, *m.frame->function, site);
-  if (m.stopped) {
-    m.stopped = false;
-    poll_clock(m);
-  }
-  ingot::fail_kernel(status.code, contract_name(call.contract), status.message);
+  raise_stop(m);
+  const tir::RunStatus explained = kernel.explain(args, status);
+  raise_stop(m);
+  ingot::fail_kernel(explained.code, contract_name(call.contract), tir::fault_text(explained, call.prim_func.get()));
 }
 
 tir::RunStatus run_timed(Machine& m, const Kernel& kernel, const KernelArgs& args) {
@@ -53,7 +59,7 @@ void run_kernel(Machine& m, uint32_t site, const Kernel& kernel, size_t inputs, 
   KernelArgs args{{addresses.data(), inputs}, {addresses.data() + inputs, operands.size() - inputs}, scratch, {}};
   const tir::RunStatus status = m.controlled ? run_controlled(m, kernel, args) : kernel.run(args);
   if (status.failed) [[unlikely]]
-    fail_kernel(m, site, status);
+    fail_kernel(m, site, kernel, args, status);
 }
 
 // dtype, rank and dimensions of each operand, and the values of dimensions themselves, in the order of a key.

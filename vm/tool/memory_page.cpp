@@ -26,7 +26,7 @@ body { font: 14px/1.4 system-ui, sans-serif; margin: 24px; color: #222; backgrou
 h1 { font-size: 20px; } h2 { font-size: 16px; margin: 28px 0 4px; }
 p { margin: 2px 0 8px; color: #555; }
 .plan { overflow-x: auto; } svg { display: block; width: 100%; height: auto; max-width: 1400px; }
-svg text { font: 11px system-ui, sans-serif; fill: #333; pointer-events: none; }
+svg text { font: 11px system-ui, sans-serif; fill: #000; pointer-events: none; }
 svg text.axis { fill: #666; } svg .grid { stroke: #e3e3e3; } svg .bound { stroke: #c00; stroke-dasharray: 6 4; }
 rect.place { stroke: #fff; stroke-width: 0.6; } rect.place:hover { stroke: #000; stroke-width: 1.5; }
 .key { display: inline-block; margin-right: 16px; } .key i { display: inline-block; width: 12px; height: 12px; margin-right: 5px; }

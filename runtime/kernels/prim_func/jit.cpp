@@ -3,6 +3,7 @@
 #include "runtime/kernels/prim_func/operands.h"
 #include "runtime/kernels/prim_func/prim_func.h"
 #include "runtime/parallel/thread_team.h"
+#include "runtime/tensor/tensor.h"
 #include "runtime/tir/in_place.h"
 
 namespace ingot {
@@ -11,11 +12,26 @@ namespace {
 class PrimFuncJit final : public Kernel {
  public:
   PrimFuncJit(const Problem& problem, std::unique_ptr<const jit::CompiledFunc> func, std::vector<bool> in_place)
-      : func_(std::move(func)), operands_(problem), in_place_(std::move(in_place)), team_(problem.threads) {}
+      : func_(std::move(func)), operands_(problem), team_(problem.threads) {
+    if (func_->checks_indices())
+      checked_ =
+          std::make_unique<Checked>(Checked{problem.call->prim_func, buffer_dims(problem), scalar_values(problem)});
+    else
+      in_place_ = std::move(in_place);
+  }
 
   tir::RunStatus run(const KernelArgs& args) const noexcept override {
     const PrimFuncArgs to = operands_.arrange(args, args.scratch + func_->scratch_bytes());
     return func_->run(to.buffers, to.scalars, args.scratch, team_, args.poll);
+  }
+  tir::RunStatus explain(const KernelArgs& args, const tir::RunStatus& status) const override {
+    if (checked_ == nullptr || status.code == ErrorCode::Cancelled) return status;
+    const tir::Interpreter interpreter(checked_->func, checked_->dims, checked_->scalars);
+    const int64_t bytes[] = {static_cast<int64_t>(interpreter.scratch_bytes() + operands_.table_bytes())};
+    const auto scratch = make_tensor(nullptr, DType::UInt8, bytes);
+    const PrimFuncArgs to = operands_.arrange(args, scratch->data + interpreter.scratch_bytes());
+    const tir::RunStatus found = interpreter.run(to.buffers, to.scalars, scratch->data, args.poll);
+    return found.failed ? found : status;
   }
   size_t scratch_bytes() const override { return func_->scratch_bytes() + operands_.table_bytes(); }
   bool runs_in_place(size_t input) const override { return input < in_place_.size() && in_place_[input]; }
@@ -23,9 +39,18 @@ class PrimFuncJit final : public Kernel {
   uint64_t work() const override { return func_->work(); }
 
  private:
+  // Of code that checks indices: what the interpreter needs to find the one that fails. Inputs are as they were, since
+  // it never runs in place.
+  struct Checked {
+    tir::PrimFuncRef func;
+    std::vector<std::vector<int64_t>> dims;
+    std::vector<int64_t> scalars;
+  };
+
   std::unique_ptr<const jit::CompiledFunc> func_;
   PrimFuncOperands operands_;
   std::vector<bool> in_place_;
+  std::unique_ptr<const Checked> checked_;
   const ThreadTeam* team_;
 };
 

@@ -219,6 +219,12 @@ std::vector<Case> cases() {
          (%p.1, tanh(%p.0))
        })",
        {{tensor_of({50}), tensor_of({50})}}},
+      {"results within results",
+       R"(def @main(%x: Tensor[(n, m), float32]) {
+         let %y = exp(%x);
+         (shape(n, m), (tanh(%y), (shape(m), sum(%y, axis=0), ())), fn(%a: Tensor[(n, m), float32]) { %a + %y }, %x, prim(n))
+       })",
+       {{tensor_of({5, 7})}, {tensor_of({9, 3})}}},
   };
 }
 
