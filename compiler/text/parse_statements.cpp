@@ -61,6 +61,7 @@ ir::Expr Parser::statements(std::string_view closing) {
       complete = false;
       skip_statement();
       bind_skipped(block, begin);
+      bind_skipped_dims(block, begin);
       if (at("}") || at_definition()) break;
     }
   }
@@ -97,6 +98,21 @@ void Parser::bind_skipped(Block& block, size_t begin) {
     bind_local(var->name, var, name);
     block.add({var, missing(span), nullptr, span});
   }
+}
+
+// The same for shape variables: a match_cast of them all.
+void Parser::bind_skipped_dims(Block& block, size_t begin) {
+  const auto skipped = std::span(tokens_).subspan(begin, at_ - begin);
+  if (gave_up_ || std::ranges::none_of(skipped, [](const Token& token) { return token.is_word("match_cast"); })) return;
+  std::vector<PrimExpr> dims;
+  for (size_t i = begin; i < at_; ++i) {
+    const Token& token = tokens_[i];
+    if (token.kind != TokenKind::Identifier || tokens_[i + 1].is("(")) continue;
+    const SymEntry* known = sym_vars_.find(token.text);
+    if (known == nullptr || known->kind.empty()) dims.emplace_back(sym_var(token.text));
+  }
+  const ir::Span span = span_of(tokens_[begin]);
+  block.add({new_var("", nullptr, false, span), missing(span), shape_info(std::move(dims)), span});
 }
 
 // False where it was the result.
@@ -199,6 +215,7 @@ void Parser::let(Block& block, bool dataflow) {
   StructInfo cast = unwrap_match_cast(value);
   if (!recursive) bind_local(name, var, defines);
   block.add({var, std::move(value), std::move(cast), span_from(first)});
+  if (!understood) bind_skipped_dims(block, first);
   if (!accept(";") && !at_word("let") && !(peek().starts_line) && understood)
     fail_here(fmt::format("expected ';' behind a let, found {}", peek().described()));
 }
@@ -213,6 +230,7 @@ void Parser::graph_binding(Block& block, bool dataflow) {
   const auto var = new_var(name, nullptr, dataflow && !outputs_[first], name_span);
   bind_local(name, var, first);
   block.add({var, std::move(value), nullptr, span_from(first), !dataflow});
+  if (!understood) bind_skipped_dims(block, first);
   if (!accept(";") && !peek().starts_line && !at("}") && understood)
     fail_here(fmt::format("expected ';' or a line break behind a graph binding, found {}", peek().described()));
 }
@@ -297,6 +315,7 @@ void Parser::dataflow_block(Block& block) {
     } catch (const SyntaxError&) {
       skip_statement();
       bind_skipped(inner, begin);
+      bind_skipped_dims(inner, begin);
       if (at_definition()) break;
     }
   }

@@ -89,6 +89,29 @@ void Parser::skip_brackets() {
   } while (depth > 0 && peek().kind != TokenKind::End);
 }
 
+// Is a bracket closed behind the `;` at hand, before the statement there ends, that was opened in front of it?
+bool Parser::is_inside_brackets() const {
+  size_t brackets = 0;
+  size_t braces = 0;
+  for (size_t i = at_ + 1; i < tokens_.size(); ++i) {
+    const Token& token = tokens_[i];
+    if (token.is("{")) {
+      ++braces;
+    } else if (token.is("}")) {
+      if (braces-- == 0) return false;
+    } else if (braces != 0) {
+      continue;
+    } else if (token.is("(") || token.is("[")) {
+      ++brackets;
+    } else if (token.is(")") || token.is("]")) {
+      if (brackets-- == 0) return true;
+    } else if (token.is(";") || token.starts_line) {
+      return false;
+    }
+  }
+  return false;
+}
+
 void Parser::skip_statement(bool line_ends) {
   const size_t first = at_;
   for (size_t depth = 0; peek().kind != TokenKind::End; take()) {
@@ -98,6 +121,7 @@ void Parser::skip_statement(bool line_ends) {
       if (depth == 0) return;
       --depth;
     } else if (depth == 0 && at(";")) {
+      if (is_inside_brackets()) continue;
       take();
       return;
     } else if (at_definition() ||

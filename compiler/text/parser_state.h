@@ -50,6 +50,7 @@ class Parser {
   // Stands for what was not understood: a variable without a name that nobody binds.
   static Expr missing(const ir::Span& span) { return std::make_shared<ir::Var>("", nullptr, false, span); }
   void skip_brackets();  // from `(` to behind its `)`
+  bool is_inside_brackets() const;
   void skip_statement(bool line_ends = false);
   bool at_definition() const;
   void skip_definition();
@@ -160,6 +161,7 @@ class Parser {
   Expr statements(std::string_view closing);
   struct Block;
   void bind_skipped(Block& block, size_t begin);
+  void bind_skipped_dims(Block& block, size_t begin);
   bool statement(Block& block, std::string_view closing);
   void let(Block& block, bool dataflow);
   void graph_binding(Block& block, bool dataflow);
