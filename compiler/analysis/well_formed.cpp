@@ -1,6 +1,7 @@
 #include "compiler/analysis/well_formed.h"
 
 #include <algorithm>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -110,7 +111,8 @@ class Checker {
         break;
       case ExprKind::GlobalVar: {
         const auto& name = as<GlobalVar>(e)->name;
-        if (!module_.may_define(name)) rule(2, here_, fmt::format("@{} is not defined", name));
+        if (!module_.may_define(name) && undefined_.insert("@" + name).second)
+          rule(2, here_, fmt::format("@{} is not defined", name));
         break;
       }
       case ExprKind::Seq:
@@ -201,7 +203,7 @@ class Checker {
       return rule(2, span, fmt::format("%{} is used in its own definition", var.name),
                   "only functions may refer to themselves");
     if (is_bound_later(var)) return rule(3, span, fmt::format("%{} is used before it is bound", var.name));
-    rule(2, span, fmt::format("%{} is not defined", var.name));
+    if (undefined_.insert("%" + var.name).second) rule(2, span, fmt::format("%{} is not defined", var.name));
   }
 
   // In a sequence that is being walked, behind the binding at hand?
@@ -279,6 +281,7 @@ class Checker {
   InfoChecker infos_;
   Span here_;
   std::unordered_set<const Var*> bound_, visible_, recursive_;
+  std::unordered_set<std::string> undefined_;  // names, each of which is reported once
   std::vector<const Var*> log_;
   // For dataflow variables: how many functions are around their binding.
   std::unordered_map<const Var*, size_t> dataflow_home_;

@@ -28,15 +28,17 @@ void InfoChecker::bind_new(const StructInfo& cast) {
 
 void InfoChecker::check_dim(const PrimExpr& dim, const ir::Span& span, std::string_view where) {
   for_each_var(dim, [&](const SymVar& var) {
-    if (!visible_.contains(var.get()))
-      rule(5, span, fmt::format("the shape variable {} is not bound where {} uses it", var->name, where),
-           "a match_cast or a parameter's annotation binds a variable that stands alone in a dimension");
+    if (visible_.contains(var.get())) return;
+    rule(5, span, fmt::format("the shape variable {} is not bound where {} uses it", var->name, where),
+         "a match_cast or a parameter's annotation binds a variable that stands alone in a dimension");
+    bind(var);
   });
 }
 
 void InfoChecker::check_vars(const PrimExpr& expr, const ir::Span& span, AnnotationOf of, int rule_of_kind) {
   for_each_var(expr, [&](const SymVar& var) {
     if (visible_.contains(var.get())) return;
+    bind(var);
     switch (of) {
       case AnnotationOf::Parameter:
         return rule(6, span,

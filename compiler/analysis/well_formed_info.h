@@ -12,7 +12,8 @@ namespace ingot::analysis {
 enum class AnnotationOf : uint8_t { Parameter, Result, Value, Cast };
 
 // The part of well-formedness that concerns StructInfo and symbolic variables: criteria 4, 5, 6, 10, 14 to 17, 19, 22.
-// Keeps the set of symbolic variables in scope.
+// Keeps the set of symbolic variables in scope. One that is not bound is reported once and taken as bound from there
+// on.
 class InfoChecker {
  public:
   explicit InfoChecker(ir::Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
