@@ -42,13 +42,14 @@ Parts parts_of(const CallSite& call, const Operand& x) {
     const int64_t count = values[0];
     if (count < 1) call.fail(ErrorCode::InvalidArgument, "the number of parts is {}", count);
     if (count > 4096) call.fail(ErrorCode::Unsupported, "{} parts are more than the greatest number, 4096", count);
-    if (known && *known % count != 0)
-      call.fail(ErrorCode::ShapeMismatch, "{} has {} elements along axis {}, which {} equal parts do not divide",
-                x.name, *known, parts.axis, count);
-    const PrimExpr size = simplify(floor_div(extent, count));
-    for (int64_t i = 0; i < count; ++i) add(simplify(size * i), size);
-    if (prove_equal(size * count, extent) != Proof::Yes)
-      parts.fits = PrimExpr::make(PrimOp::Equal, {floor_mod(extent, count), PrimExpr(0)});
+    // Where they do not divide the extent the last part is the shorter one.
+    const PrimExpr size = simplify(floor_div(extent + (count - 1), count)), last = simplify(size * (count - 1));
+    if (known && *last.as_const() > *known)
+      call.fail(ErrorCode::ShapeMismatch, "{} has {} elements along axis {}, too few for {} parts of {}", x.name,
+                *known, parts.axis, count, to_text(size));
+    for (int64_t i = 0; i + 1 < count; ++i) add(simplify(size * i), size);
+    add(last, extent - last);
+    if (prove_less(extent, last) != Proof::No) parts.fits = PrimExpr::make(PrimOp::LessEqual, {last, extent});
     return parts;
   }
   int64_t begin = 0;

@@ -49,10 +49,8 @@ namespace {
 std::optional<Expr> by_tensor(const CallSite& call) {
   const auto& index = call.info(1);
   if (index == nullptr || index->kind != InfoKind::Prim) return std::nullopt;
-  const auto value = constant_integers(call, 1);
-  if (!value) call.fail(ErrorCode::TypeError, "the value of {} has no name; write Prim[int64, i]", call.name_of(1));
-  const Expr vector = make_call("shape_to_tensor", {make_shape(*value)});
-  return make_call("take", {call.arg(0), make_call("reshape", {vector, make_shape({})})}, call.attrs());
+  const Expr tensor = make_builtin("prim_to_tensor", {call.arg(1)}, tensor_info(index->dtype, Dims{}));
+  return make_call("take", {call.arg(0), tensor}, call.attrs());
 }
 
 // The first dimensions that x and the indices share.

@@ -138,7 +138,7 @@ Parser::Signature Parser::signature() {
   expect(")", "after the parameters of a function");
   while (true) {
     if (accept("->")) {
-      result.result = annotation();
+      if (!accept_word("_")) result.result = annotation();
     } else if (accept_word("where")) {
       do {
         if (peek().kind != TokenKind::Identifier)
