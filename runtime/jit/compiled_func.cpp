@@ -12,6 +12,7 @@
 #include "runtime/jit/perf_map.h"
 #include "runtime/jit/reorder_loops.h"
 #include "runtime/jit/rows_in_outputs.h"
+#include "runtime/jit/split_columns.h"
 
 namespace ingot::jit {
 namespace {
@@ -71,7 +72,8 @@ size_t past_from(const tir::Nest& nest) {
   return bytes >= kLargeBytes ? kLargeBytes / 2 : SIZE_MAX;
 }
 
-void reorder(tir::Nest& nest, std::unordered_set<tir::BufferId>& large, size_t past_from, int threads) {
+void reorder(tir::Nest& nest, std::unordered_set<tir::BufferId>& large, size_t past_from, Cpu cpu, int threads) {
+  split_columns(nest, lanes_of(cpu));
   interchange_sums(nest, threads);
   keep_rows_in_outputs(nest, large, past_from);
   join_loops(nest);
@@ -106,7 +108,7 @@ std::unique_ptr<CompiledFunc> CompiledFunc::compile_for(const tir::PrimFunc& fun
   tir::Nest nest = tir::make_nest(func, dims, scalars);
   auto large = large_outputs(func, nest.buffers);
   const size_t others = large.size();
-  reorder(nest, large, past ? past_from(nest) : SIZE_MAX, threads);
+  reorder(nest, large, past ? past_from(nest) : SIZE_MAX, cpu, threads);
   const auto code = generate(nest, cpu, large);
   if (!code) return nullptr;
   if (perf_map != nullptr) perf_map->add(*code, perf_name(func, dims));
@@ -207,7 +209,7 @@ std::unique_ptr<const ShapedFunc> ShapedFunc::compile(const tir::PrimFunc& func,
   result->cpu_ = cpu;
   result->nest_ = std::move(*nest);
   std::unordered_set<tir::BufferId> large;
-  reorder(result->nest_, large, SIZE_MAX, threads);
+  reorder(result->nest_, large, SIZE_MAX, cpu, threads);
   auto code = generate(result->nest_, cpu, {});
   if (!code) return nullptr;
   if (perf_map != nullptr) perf_map->add(*code, perf_name(func, dims, varying));

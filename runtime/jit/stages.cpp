@@ -123,8 +123,7 @@ class StageCompiler {
     stage.stmt = stmt;
     const auto emit = [&](const std::unordered_set<tir::BufferId>& stream) {
       Function function;
-      Lowering lowering(nest_, function, cpu_, cpu_ >= Cpu::Avx512 ? EmitterAvx512::kLanes : EmitterAvx2::kLanes,
-                        stream);
+      Lowering lowering(nest_, function, cpu_, lanes_of(cpu_), stream);
       lower(lowering, stage);
       function.streams = lowering.streams();
       if (cpu_ >= Cpu::Avx512) hoist_constants(function);
@@ -160,6 +159,8 @@ uint64_t work_of(const NestStmt& stmt, const ExtentValue& value) {
     return std::max(work_of(branch->then_body, value), work_of(branch->else_body, value));
   return 1;
 }
+
+uint8_t lanes_of(Cpu cpu) { return cpu >= Cpu::Avx512 ? EmitterAvx512::kLanes : EmitterAvx2::kLanes; }
 
 std::optional<Code> generate(const tir::Nest& nest, Cpu cpu, const std::unordered_set<tir::BufferId>& large) {
   const auto bytes = std::make_unique_for_overwrite<uint8_t[]>(kCodeBytes);

@@ -34,6 +34,9 @@ struct Code {
   bool checks_indices = false;               // may end with Fault::IndexOutOfRange
 };
 
+// How many 4-byte elements a register of generated code has.
+uint8_t lanes_of(Cpu cpu);
+
 // Code for the nest, whose stores to `large` buffers may bypass the caches. nullopt where the generator does not take
 // it, or the system gives no executable memory.
 std::optional<Code> generate(const tir::Nest& nest, Cpu cpu, const std::unordered_set<tir::BufferId>& large);

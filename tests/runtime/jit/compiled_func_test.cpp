@@ -288,6 +288,34 @@ TEST(CompiledFunc, TransposesInTilesAndAtTheirBorders) {
                     {{2, n, m}, {2, m, n}}, {.cpu = cpu, .threads = 2});
 }
 
+// Several sums of each column, and what is computed from them, in loops of their own.
+TEST(CompiledFunc, SumsOfColumnsAndWhatComesOfThem) {
+  const auto text = [](const std::string& kind) {
+    return "prim_func @f(X: Buffer[(a, n, m), int32], out Y: Buffer[(a, m), int32], out Z: Buffer[(a, m), int32]) { "
+           "for i in a parallel { for j in m" +
+           kind +
+           " { alloc S: Buffer[(), int32]; alloc Q: Buffer[(), int32]; S[] = 3i32; "
+           "for k in n reduce { S[] = S[] + X[i, k, j]; } Y[i, j] = S[] * 2i32; Q[] = 0i32; "
+           "for k in n reduce { Q[] = Q[] + (X[i, k, j] - Y[i, j]) * X[i, k, j]; } Z[i, j] = Q[] + S[]; } } }";
+  };
+  for (const Cpu cpu : machines())
+    for (const int64_t m : {1, 15, 16, 37, 700})
+      for (const int64_t n : {1, 2, 60})
+        for (const int threads : {1, 2}) {
+          expect_same(text(""), {{3, n, m}, {3, m}, {3, m}}, {.cpu = cpu, .threads = threads});
+          expect_same(text(" parallel"), {{1, n, m}, {1, m}, {1, m}}, {.cpu = cpu, .threads = threads});
+        }
+}
+
+// What the next column reads is computed in front of it.
+TEST(CompiledFunc, SumsOfColumnsThatNeedTheOneBefore) {
+  for (const Cpu cpu : machines())
+    expect_same(
+        "prim_func @f(X: Buffer[(40, 50), int32], Y: Buffer[(51,), int32]) { for j in 50 { alloc S: Buffer[(), int32]; "
+        "S[] = Y[j]; for k in 40 reduce { S[] = S[] + X[k, j]; } Y[j + 1] = S[] + 1i32; } }",
+        {{40, 50}, {51}}, {.cpu = cpu});
+}
+
 // Sums of integers, so that their order does not count.
 // In blocks of columns, which threads share.
 TEST(CompiledFunc, SumsOfLongRows) {
