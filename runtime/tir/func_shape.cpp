@@ -4,6 +4,7 @@
 
 #include "runtime/base/checked.h"
 #include "runtime/base/error.h"
+#include "runtime/tir/walk.h"
 
 namespace ingot::tir {
 namespace {
@@ -78,6 +79,20 @@ Bindings lookup(const Values& values) {
     const auto found = values.find(var.get());
     return found == values.end() ? std::nullopt : std::optional(found->second);
   };
+}
+
+bool sizes_need_scalars(const PrimFunc& func) {
+  bool found = false;
+  const auto look = [&](const PrimExpr& size) {
+    for_each_var(size, [&](const SymVar& var) {
+      found |= std::ranges::any_of(func.scalars, [&](const Scalar& scalar) { return scalar.var->index == var; });
+    });
+  };
+  for (const Buffer& buffer : func.buffers) std::ranges::for_each(buffer.dims, look);
+  for_each_stmt(func.body, [&](const StmtNode& stmt) {
+    if (const auto* loop = std::get_if<For>(&stmt.node)) look(loop->extent);
+  });
+  return found;
 }
 
 FuncShape shape_of(const PrimFunc& func, std::span<const std::vector<int64_t>> dims, std::span<const int64_t> scalars) {

@@ -30,6 +30,10 @@ struct FuncShape {
 // scalar, of which those of int64 count.
 FuncShape shape_of(const PrimFunc& func, std::span<const std::vector<int64_t>> dims, std::span<const int64_t> scalars);
 
+// Does the extent of a loop or the size of a buffer depend on an int64 scalar? Otherwise these may be anything at each
+// run.
+bool sizes_need_scalars(const PrimFunc& func);
+
 Bindings lookup(const Values& values);
 
 }  // namespace ingot::tir

@@ -2,6 +2,7 @@
 
 #include "runtime/checks/faults.h"
 #include "runtime/tensor/tensor.h"
+#include "runtime/tir/func_shape.h"
 #include "vm/interpreter/controls.h"
 #include "vm/interpreter/instructions.h"
 #include "vm/interpreter/small_array.h"
@@ -62,16 +63,23 @@ void run_kernel(Machine& m, uint32_t site, const Kernel& kernel, size_t inputs, 
     fail_kernel(m, site, kernel, args, status);
 }
 
-// dtype, rank and dimensions of each operand, and the values of dimensions themselves, in the order of a key.
+// The values of a prim at one place, at equal dimensions, that get kernels of their own: code that knows where to read
+// is faster. A loop over places goes on with one for all.
+constexpr ptrdiff_t kPrimsKept = 4;
+
+bool is_dimension(const Slot& slot) { return slot.kind == Kind::Prim && slot.dtype == DType::Int64; }
+
+// dtype, rank and dimensions of each operand, and the values of dimensions themselves where these matter, in the order
+// of a key.
 template <typename Visit>
-bool visit_key(const Slot* registers, std::span<const Register> operands, const Visit& visit) {
+bool visit_key(const Slot* registers, std::span<const Register> operands, bool for_all_prims, const Visit& visit) {
   for (const Register operand : operands) {
     const Slot& slot = registers[operand];
     const bool is_tensor = slot.kind == Kind::Tensor;
     const auto* tensor = is_tensor ? static_cast<const TensorObject*>(slot.object) : nullptr;
     if (!visit(static_cast<int64_t>(is_tensor ? tensor->dtype : slot.dtype))) return false;
     if (!visit(is_tensor ? int64_t{tensor->rank} : 0)) return false;
-    if (slot.kind == Kind::Prim && !visit(slot.as<int64_t>())) return false;
+    if (!for_all_prims && is_dimension(slot) && !visit(slot.as<int64_t>())) return false;
     if (!is_tensor) continue;
     for (const int64_t dim : tensor->dims())
       if (!visit(dim)) return false;
@@ -79,9 +87,9 @@ bool visit_key(const Slot* registers, std::span<const Register> operands, const 
   return true;
 }
 
-std::vector<int64_t> key_of(const Slot* registers, std::span<const Register> operands) {
+std::vector<int64_t> key_of(const Slot* registers, std::span<const Register> operands, bool for_all_prims) {
   std::vector<int64_t> key;
-  visit_key(registers, operands, [&](int64_t number) {
+  visit_key(registers, operands, for_all_prims, [&](int64_t number) {
     key.push_back(number);
     return true;
   });
@@ -91,20 +99,44 @@ std::vector<int64_t> key_of(const Slot* registers, std::span<const Register> ope
 // Ranks stand before dimensions, so no key is the beginning of another.
 bool has_key(const DynamicKernel& kernel, const Slot* registers, std::span<const Register> operands) {
   size_t at = 0;
-  return visit_key(registers, operands,
+  return visit_key(registers, operands, kernel.for_all_prims,
                    [&](int64_t number) { return at < kernel.key.size() && kernel.key[at++] == number; });
+}
+
+// Do the dimensions of this kernel's operands, without the values of prims, agree as well?
+bool has_dims(const DynamicKernel& kernel, const Slot* registers, std::span<const Register> operands) {
+  size_t at = 0;
+  for (const Register operand : operands) {
+    const Slot& slot = registers[operand];
+    const size_t rank = slot.kind == Kind::Tensor ? static_cast<const TensorObject*>(slot.object)->rank : 0;
+    if (at + 2 > kernel.key.size() || kernel.key[at + 1] != static_cast<int64_t>(rank)) return false;
+    at += 2;
+    if (is_dimension(slot)) ++at;
+    for (size_t d = 0; d < rank; ++d, ++at)
+      if (at >= kernel.key.size() || kernel.key[at] != static_cast<const TensorObject*>(slot.object)->dims()[d])
+        return false;
+  }
+  return true;
+}
+
+bool serves_all_prims(const DynamicKernels& known, const KernelCall& call, const Slot* registers,
+                      std::span<const Register> operands) {
+  if (call.prim_func == nullptr || call.prim_func->scalars.empty() || known.size() < size_t{kPrimsKept}) return false;
+  const auto alike = std::ranges::count_if(
+      known, [&](const DynamicKernel& k) { return !k.for_all_prims && has_dims(k, registers, operands); });
+  return alike >= kPrimsKept && !tir::sizes_need_scalars(*call.prim_func);
 }
 
 // All dimensions may be others at the next call, except those of weights.
 std::vector<OperandSpec> specs_of(const Program& program, const LinkedKernel& linked, const Slot* registers,
-                                  std::span<const Register> operands) {
+                                  std::span<const Register> operands, bool for_all_prims) {
   std::vector<OperandSpec> specs;
   for (size_t i = 0; i < operands.size(); ++i) {
     const Slot& slot = registers[operands[i]];
     const Origin origin = linked.operands[i].origin;
     OperandSpec spec;
     spec.dtype = slot.dtype;
-    if (slot.kind == Kind::Prim && slot.dtype == DType::Int64) spec.value = slot.as<int64_t>();
+    if (is_dimension(slot) && !for_all_prims) spec.value = slot.as<int64_t>();
     if (slot.kind == Kind::Tensor) {
       const auto& tensor = *static_cast<const TensorObject*>(slot.object);
       spec.dtype = tensor.dtype;
@@ -129,9 +161,10 @@ const Kernel& find_kernel(Machine& m, const LinkedFunction& function, uint32_t s
   if (found != known.end()) {
     std::rotate(known.begin(), found, found + 1);
   } else {
-    const auto specs = specs_of(m.executable->program(), function.kernels[site], registers, operands);
+    const bool all = serves_all_prims(known, call_at(m, function, site), registers, operands);
+    const auto specs = specs_of(m.executable->program(), function.kernels[site], registers, operands, all);
     auto kernel = m.executable->prepare(function.facts->kernels[site].kernel, specs);
-    known.insert(known.begin(), DynamicKernel{key_of(registers, operands), std::move(kernel)});
+    known.insert(known.begin(), DynamicKernel{all, key_of(registers, operands, all), std::move(kernel)});
     if (known.size() > kKernelsKept) known.pop_back();
   }
   return *known.front().kernel->kernel;

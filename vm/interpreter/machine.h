@@ -38,6 +38,7 @@ struct ResolvedImport {
 
 // Kernels that a session prepared for one call site whose shapes are only known at run time, the latest first.
 struct DynamicKernel {
+  bool for_all_prims = false;  // the key says nothing of their values
   std::vector<int64_t> key;
   std::shared_ptr<const PreparedKernel> kernel;
 };

@@ -219,6 +219,15 @@ std::vector<Case> cases() {
          (%p.1, tanh(%p.0))
        })",
        {{tensor_of({50}), tensor_of({50})}}},
+      {"a loop over places",
+       R"(private def @sums(%i: Prim[int64, i], %x: Tensor[(n, 8), float32], %h: Tensor[(1, 8), float32])
+             -> Tensor[(1, 8), float32] {
+         if (prim(i >= n)) { %h } else {
+           @sums(prim(i + 1), %x, tanh(%h * 0.5f + take(%x, %i, axis=0)))
+         }
+       }
+       def @main(%x: Tensor[(n, 8), float32]) { @sums(prim(0), %x, zeros(shape(1, 8))) })",
+       {{tensor_of({40, 8})}, {tensor_of({30, 8})}}},
       {"results within results",
        R"(def @main(%x: Tensor[(n, m), float32]) {
          let %y = exp(%x);
