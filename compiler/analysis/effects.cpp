@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/ir/visitor.h"
+#include "compiler/ops/ops.h"
 
 namespace ingot::analysis {
 namespace {
@@ -49,7 +50,7 @@ Effect effect_of_call(const Call& call) {
   std::vector<StructInfo> infos;
   for (const auto& arg : call.args) infos.push_back(arg->info);
   const CallSite site(*op->op, call.args, infos, call.attrs, call.info_args);
-  return std::max(op->op->effect(site), greatest(call.args, effect_of_leaf));
+  return std::max(ops::effect_of(site), greatest(call.args, effect_of_leaf));
 }
 
 Effect effect_of_sequence(const Expr& e) {

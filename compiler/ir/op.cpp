@@ -43,6 +43,12 @@ CallSite::CallSite(const Op& op, std::span<const Expr> args, std::span<const Str
     ingot::fail(ErrorCode::Internal, "{}: {} arguments come with {} StructInfo", op.name, args.size(), infos.size());
 }
 
+void CallSite::demand(PrimExpr condition) const {
+  for (const PrimExpr& known : demands_)
+    if (same_expr(known, condition)) return;
+  demands_.push_back(std::move(condition));
+}
+
 std::string CallSite::name_of(size_t i) const {
   if (const auto* var = as<Var>(args_[i]); var != nullptr && !var->name.empty()) return "%" + var->name;
   const std::string_view param = param_name(*op_, i);

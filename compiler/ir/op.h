@@ -1,8 +1,10 @@
 #pragma once
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "compiler/ir/expr.h"
 #include "runtime/base/error.h"
@@ -32,8 +34,9 @@ struct Op {
   std::span<const std::string_view> aliases;
   std::span<const std::string_view>
       params;  // names of the arguments; a trailing "..." takes any number, a trailing "?" marks an optional one
-  std::span<const std::string_view> attributes;  // "name=default", "name|also=default", "name" where it must be given, "name?" where it may
-                                                 // be absent (has_attr tells); defaults in the syntax of programs
+  std::span<const std::string_view>
+      attributes;  // "name=default", "name|also=default", "name" where it must be given, "name?" where it may
+                   // be absent (has_attr tells); defaults in the syntax of programs
   // StructInfo of the result. Throws TypeError or ShapeMismatch in the words of the program.
   StructInfo (*infer)(const CallSite& call);
   Effect (*effect)(const CallSite& call);
@@ -90,6 +93,14 @@ class CallSite {
 
   std::span<const StructInfo> info_args() const { return info_args_; }
 
+  // Inference cannot tell whether a condition on dimensions holds. The call fails with ShapeMismatch where it does not:
+  // legalization puts a check before the call. Said while the operator infers.
+  void demand(PrimExpr condition) const;
+  std::span<const PrimExpr> demands() const { return demands_; }
+  // The same of a condition that the meaning of the call checks itself.
+  void note_unproved() const { unproved_ = true; }
+  bool is_unproved() const { return unproved_ || !demands_.empty(); }
+
   // Throws with the operator's name in front: "matmul: inner dimensions differ: ...".
   template <typename... Args>
   [[noreturn]] void fail(ErrorCode code, fmt::format_string<Args...> format, Args&&... args) const {
@@ -106,6 +117,8 @@ class CallSite {
   std::span<const StructInfo> infos_;
   const Attrs* attrs_;
   std::span<const StructInfo> info_args_;
+  mutable std::vector<PrimExpr> demands_;
+  mutable bool unproved_ = false;
 };
 
 }  // namespace ingot::ir

@@ -70,7 +70,7 @@ Meaning define_bitpack(const CallSite& call) {
     call.fail(ErrorCode::InvalidArgument, "pack_type is {}, it must be an unsigned integer's", dtype_name(word));
   const auto width = static_cast<int64_t>(8 * dtype_bytes(word));
   const auto at = static_cast<size_t>(axis);
-  if (prove_equal(floor_mod(x.dims()[at], width), 0) == Proof::No)
+  if (differ(call, floor_mod(x.dims()[at], width), 0))
     call.fail(ErrorCode::ShapeMismatch, "dimension {} of {} is {}, which {} does not divide", axis, x.name,
               to_text(x.dims()[at]), width);
   Dims dims = x.dims(), places(x.rank() + 1, PrimExpr(1));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "compiler/ops/ops.h"
+
 namespace ingot::ops {
 
 using namespace ir;
@@ -53,7 +55,7 @@ class Composition {
     for (const auto& arg : call.args) infos.push_back(info(arg));
     const CallSite site(op, call.args, infos, call.attrs, call.info_args);
     StructInfo result = op.infer(site);
-    effect_ = std::max(effect_, op.effect(site));
+    effect_ = std::max(effect_, effect_of(site));
     return result;
   }
 

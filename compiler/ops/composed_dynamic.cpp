@@ -83,6 +83,7 @@ Meaning define_dynamic_broadcast_to(const CallSite& call) {
   if (shape.known) return make_call("broadcast_to", {call.arg(0), make_shape(*shape.known)});
   if (shape.count && *shape.count < x.rank())
     call.fail(ErrorCode::ShapeMismatch, "{} has rank {}, the shape has {} dimensions", x.name, x.rank(), *shape.count);
+  if (!shape.count) (void)exceeds(call, static_cast<int64_t>(x.rank()), operand(call, 1).dims()[0]);
   return make_builtin("expand", {call.arg(0), shape.values}, of_rank(call, x.dtype(), shape.count));
 }
 
@@ -112,7 +113,8 @@ Meaning define_dynamic_tile(const CallSite& call) {
   const size_t count = reps.known_count(call, 1), rank = std::max(x.rank(), count);
   Dims dims(rank - x.rank(), PrimExpr(1));
   dims.insert(dims.end(), x.dims().begin(), x.dims().end());
-  const Expr data = rank == x.rank() ? call.arg(0) : make_call("reshape", {call.arg(0), make_shape(dims)});
+  const Expr data =
+      rank == x.rank() ? call.arg(0) : make_call("reshape", {call.arg(0), make_shape(dims)}, {{"allowzero", true}});
   const Expr times =
       rank == count ? reps.values : list_of({constant_list(Dims(rank - count, PrimExpr(1))), reps.values});
   return make_builtin("tile", {data, times}, of_rank(call, x.dtype(), rank));
@@ -135,6 +137,7 @@ Meaning define_dynamic_squeeze(const CallSite& call) {
   if (axis.known) return make_call("squeeze", {call.arg(0)}, {{"axis", axis.constants(call, "axis")}});
   if (axis.count && *axis.count > x.rank())
     call.fail(ErrorCode::ShapeMismatch, "{} has rank {}, {} axes are given", x.name, x.rank(), *axis.count);
+  if (!axis.count) (void)exceeds(call, operand(call, 1).dims()[0], static_cast<int64_t>(x.rank()));
   const auto rank = axis.count ? std::optional(x.rank() - *axis.count) : std::nullopt;
   return make_builtin("squeeze", {call.arg(0), axis.values}, of_rank(call, x.dtype(), rank));
 }

@@ -51,7 +51,7 @@ Meaning define_segment_sum(const CallSite& call) {
   require_integer(call, numbers);
   require_rank(call, numbers, 1);
   if (x.rank() == 0) call.fail(ErrorCode::ShapeMismatch, "{} must have rank 1 or more, it is a scalar", x.name);
-  require_equal(call, "numbers of parts", x, x.dims()[0], numbers, numbers.dims()[0]);
+  demand_equal(call, "numbers of parts", x, x.dims()[0], numbers, numbers.dims()[0]);
   const int64_t segments = call.integer("num_segments");
   if (segments < 0) call.fail(ErrorCode::InvalidArgument, "num_segments is {}, it must not be negative", segments);
   Dims dims = x.dims();
@@ -77,7 +77,7 @@ Meaning define_multinomial_from_uniform(const CallSite& call) {
   require_rank(call, sample, 2);
   require_same_dtype(call, prob, sample);
   const auto last = [&](const Operand& x) {
-    if (prove_equal(x.dims()[1], 1) == Proof::No)
+    if (differ(call, x.dims()[1], 1))
       call.fail(ErrorCode::ShapeMismatch, "{} must be (n, 1), it is {}", x.name, dims_text(x.dims()));
   };
   last(sample);
@@ -87,11 +87,11 @@ Meaning define_multinomial_from_uniform(const CallSite& call) {
     require_rank(call, rows, 2);
     require_integer(call, rows);
     last(rows);
-    require_equal(call, "numbers of samples", sample, sample.dims()[0], rows, rows.dims()[0]);
+    demand_equal(call, "numbers of samples", sample, sample.dims()[0], rows, rows.dims()[0]);
     const Expr row = make_call("squeeze", {call.arg(2)}, {{"axis", int64_t{1}}});
     running = taken(running, row, 0);
   } else {
-    require_equal(call, "numbers of rows", prob, prob.dims()[0], sample, sample.dims()[0]);
+    demand_equal(call, "numbers of rows", prob, prob.dims()[0], sample, sample.dims()[0]);
   }
   const DType dtype = dtype_of(call, "dtype");
   const Expr passed = cast_to(make_call("less_equal", {running, call.arg(1)}), dtype);

@@ -86,7 +86,8 @@ Meaning define_prelu_channels(const CallSite& call) {
   if (alpha.rank() != 1) return make_call("prelu", {call.arg(0), call.arg(1)});
   Dims dims(x.rank(), PrimExpr(1));
   dims[axis] = alpha.dims()[0];
-  return make_call("prelu", {call.arg(0), make_call("reshape", {call.arg(1), make_shape(dims)})});
+  return make_call("prelu",
+                   {call.arg(0), make_call("reshape", {call.arg(1), make_shape(dims)}, {{"allowzero", true}})});
 }
 
 Meaning define_outer(const CallSite& call) {
@@ -144,7 +145,7 @@ Expr along(const CallSite& call, size_t i, int64_t axis, size_t rank) {
   require_rank(call, x, 1);
   Dims dims(rank, PrimExpr(1));
   dims[static_cast<size_t>(axis)] = x.dims()[0];
-  return make_call("reshape", {call.arg(i), make_shape(dims)});
+  return make_call("reshape", {call.arg(i), make_shape(dims)}, {{"allowzero", true}});
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ int64_t block_size(const CallSite& call, const Operand& x, std::string_view attr
 }
 
 void require_divisible(const CallSite& call, const Operand& x, size_t d, int64_t by) {
-  if (prove_equal(floor_mod(x.dims()[d], by), 0) == Proof::No)
+  if (differ(call, floor_mod(x.dims()[d], by), 0))
     call.fail(ErrorCode::ShapeMismatch, "dimension {} of {} is {}, which {} does not divide", d, x.name,
               to_text(x.dims()[d]), by);
 }
@@ -115,7 +115,10 @@ Meaning define_collapse_sum(const CallSite& call) {
   for (size_t d = 0; d < x.rank(); ++d) {
     const bool sums = d < lead || (dims[d - lead].is_const(1) && !x.dims()[d].is_const(1));
     if (sums) axes.push_back(static_cast<int64_t>(d));
-    if (!sums && prove_equal(x.dims()[d], dims[d - lead]) == Proof::No)
+    if (!sums && prove_equal(x.dims()[d], dims[d - lead]) == Proof::Unknown && !dims[d - lead].as_const())
+      call.fail(ErrorCode::Unsupported, "whether dimension {} of {}, {}, collapses to {} must be known", d, x.name,
+                to_text(x.dims()[d]), to_text(dims[d - lead]));
+    if (!sums && differ(call, x.dims()[d], dims[d - lead]))
       call.fail(ErrorCode::ShapeMismatch, "dimension {} of {} is {}, it cannot collapse to {}", d, x.name,
                 to_text(x.dims()[d]), to_text(dims[d - lead]));
   }
@@ -133,9 +136,9 @@ Meaning define_slice_like(const CallSite& call) {
     const auto d = static_cast<size_t>(axis);
     if (d >= like.rank())
       call.fail(ErrorCode::ShapeMismatch, "axis {} lies outside of {} of rank {}", axis, like.name, like.rank());
-    const auto wanted = like.dims()[d].as_const(), there = x.dims()[d].as_const();
-    if (there && wanted && *there < *wanted)
-      call.fail(ErrorCode::ShapeMismatch, "dimension {} of {} is {}, {} has {}", d, x.name, *there, like.name, *wanted);
+    if (exceeds(call, like.dims()[d], x.dims()[d]))
+      call.fail(ErrorCode::ShapeMismatch, "dimension {} of {} is {}, {} has {}", d, x.name, to_text(x.dims()[d]),
+                like.name, to_text(like.dims()[d]));
     begin.push_back(0);
     end.push_back(like.dims()[d]);
   }

@@ -51,7 +51,9 @@ Numbers kernel_dims(const CallSite& call, const Operand& w, bool known) {
   Numbers result;
   for (size_t d = 2; d < w.rank(); ++d) {
     const auto size = w.dims()[d].as_const();
-    if ((known && !size) || (size && (*size < 1 || *size > INT32_MAX)))
+    if (exceeds(call, 1, w.dims()[d]))
+      call.fail(ErrorCode::ShapeMismatch, "dimension {} of the kernel {} is {}", d, w.name, to_text(w.dims()[d]));
+    if ((known && !size) || (size && *size > INT32_MAX))
       call.fail(ErrorCode::Unsupported, "dimension {} of the kernel {} must be known, it is {}", d, w.name,
                 to_text(w.dims()[d]));
     result.push_back(size.value_or(0));
@@ -64,7 +66,7 @@ Numbers kernel_dims(const CallSite& call, const Operand& w, bool known) {
 }
 
 void require_channels(const CallSite& call, const Operand& w, const PrimExpr& channels) {
-  if (call.has_attr("channels") && prove_equal(channels, call.integer("channels")) == Proof::No)
+  if (call.has_attr("channels") && differ(call, channels, call.integer("channels")))
     call.fail(ErrorCode::ShapeMismatch, "channels is {}, {} gives {}", call.integer("channels"), w.name,
               to_text(channels));
 }
@@ -111,7 +113,7 @@ Meaning define_conv_transpose(const CallSite& call) {
   const Problem p = problem(call, true);
   const int64_t groups = call.integer("groups");
   if (groups < 1) call.fail(ErrorCode::InvalidArgument, "groups is {}, it must be 1 or more", groups);
-  require_equal(call, "input channels", p.x, p.x.dims()[1], p.w, p.w.dims()[0]);
+  demand_equal(call, "input channels", p.x, p.x.dims()[1], p.w, p.w.dims()[0]);
   require_channels(call, p.w, simplify(p.w.dims()[1] * groups));
   const Numbers strides = per_dimension(call, "strides", spatial), dilation = per_dimension(call, "dilation", spatial),
                 extra = per_dimension(call, "output_padding", spatial), sides = padding(call, spatial);
@@ -133,8 +135,9 @@ Meaning define_conv_transpose(const CallSite& call) {
     order.push_back(static_cast<int64_t>(3 + i));
   }
   Expr w = make_call("flip", {call.arg(1)}, {{"axis", mirrored}});
-  w = make_call("transpose", {make_call("reshape", {w, make_shape(grouped)})}, {{"axes", order}});
-  w = make_call("reshape", {w, make_shape(joined)});
+  w = make_call("transpose", {make_call("reshape", {w, make_shape(grouped)}, {{"allowzero", true}})},
+                {{"axes", order}});
+  w = make_call("reshape", {w, make_shape(joined)}, {{"allowzero", true}});
   const Expr spread =
       make_call("insert_zeros", {call.arg(0)}, {{"steps", steps}, {"before", before}, {"after", after}});
   return make_call("conv_nd", {spread, w}, {{"dilation", dilation}, {"groups", groups}});
@@ -284,7 +287,7 @@ Meaning define_resize(const CallSite& call) {
     const auto size = operand(call, 1);
     require_integer(call, size);
     require_rank(call, size, 1);
-    require_equal(call, "numbers of sizes", size, size.dims()[0], x, static_cast<int64_t>(spatial));
+    demand_equal(call, "numbers of sizes", size, size.dims()[0], x, static_cast<int64_t>(spatial));
     const Expr asked = make_call("cast", {call.arg(1)}, {{"dtype", DType::Int64}});
     return resized(sizes_in_order(call.text("layout"), x.dims(), asked),
                    tensor_info(x.dtype(), static_cast<uint32_t>(x.rank())));

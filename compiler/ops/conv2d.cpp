@@ -20,6 +20,19 @@ struct Convolution {
   bool proved = true;
 };
 
+// What channels and kernel_size say of the kernel.
+void require_stated(const CallSite& call, const Operand& w) {
+  const Dims& dims = w.dims();
+  if (call.has_attr("channels") && differ(call, dims[0], call.integer("channels")))
+    call.fail(ErrorCode::ShapeMismatch, "channels is {}, {} has {}", call.integer("channels"), w.name,
+              to_text(dims[0]));
+  if (!call.has_attr("kernel_size")) return;
+  const auto size = pair_attr(call, "kernel_size", 1);
+  if (differ(call, dims[2], size[0]) || differ(call, dims[3], size[1]))
+    call.fail(ErrorCode::ShapeMismatch, "kernel_size is {}x{}, {} has {}x{}", size[0], size[1], w.name,
+              to_text(dims[2]), to_text(dims[3]));
+}
+
 Convolution convolution(const CallSite& call) {
   Convolution c{operand(call, 0), operand(call, 1), {}, {}, {}, {}, call.integer("groups"), given(call, 2)};
   require_numeric(call, c.x);
@@ -31,12 +44,10 @@ Convolution convolution(const CallSite& call) {
   if (c.groups < 1) call.fail(ErrorCode::InvalidArgument, "groups is {}, it must be 1 or more", c.groups);
   require_equal(call, "input channels", c.x, c.in[1], c.w, simplify(c.weight[1] * c.groups));
   c.proved = prove_equal(c.in[1], c.weight[1] * c.groups) == Proof::Yes;
-  const auto channels = c.weight[0].as_const();
-  if (prove_equal(floor_mod(c.weight[0], c.groups), 0) == Proof::No)
+  if (differ(call, floor_mod(c.weight[0], c.groups), 0))
     call.fail(ErrorCode::ShapeMismatch, "{} has {} output channels, which {} groups do not divide", c.w.name,
               to_text(c.weight[0]), c.groups);
-  if (channels && call.has_attr("channels") && call.integer("channels") != *channels)
-    call.fail(ErrorCode::ShapeMismatch, "channels is {}, {} has {}", call.integer("channels"), c.w.name, *channels);
+  require_stated(call, c.w);
   c.window.strides = pair_attr(call, "strides", 1);
   c.window.dilation = pair_attr(call, "dilation", 1);
   c.window.padding = padding_attr(call);
@@ -48,9 +59,6 @@ Convolution convolution(const CallSite& call) {
     c.window.size[d] = *size;
     c.out[2 + d] = places(call, c.window, d, c.in[2 + d], false);
   }
-  if (call.has_attr("kernel_size") && pair_attr(call, "kernel_size", 1) != c.window.size)
-    call.fail(ErrorCode::ShapeMismatch, "kernel_size is {}x{}, {} has {}x{}", pair_attr(call, "kernel_size", 1)[0],
-              pair_attr(call, "kernel_size", 1)[1], c.w.name, c.window.size[0], c.window.size[1]);
   if (c.has_bias) {
     const auto bias = operand(call, 2);
     require_rank(call, bias, 1);
@@ -68,7 +76,7 @@ Meaning loops(const CallSite& call, const Convolution& c) {
   OpFunc f(call);
   const DType wide = accumulator(f.dtype(f.out()));
   const auto total = f.builder().temporary("total", wide, f.dims(f.out()));
-  const auto& weight = f.dims(f.in(1));
+  const Dims weight = f.dims(f.in(1));
   const PrimExpr per_group = floor_div(weight[0], c.groups);
   f.require_size(0, 1, simplify(weight[1] * c.groups));
   if (c.has_bias) f.require_size(2, 0, weight[0]);
@@ -107,6 +115,7 @@ std::optional<Expr> plain_form(const CallSite& call) {
     return make_call(call.op().name, std::move(args), call.attrs());
   }
   if (w.dims()[2].as_const() && w.dims()[3].as_const()) return std::nullopt;
+  require_stated(call, w);
   Expr result = make_call("conv_nd", {call.arg(0), call.arg(1)},
                           {{"strides", list(pair_attr(call, "strides", 1))},
                            {"padding", list(padding_attr(call))},

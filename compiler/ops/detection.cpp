@@ -33,7 +33,7 @@ Pooled pooled(const CallSite& call) {
   require_rank(call, p.x, 4);
   require_rank(call, p.regions, 2);
   require_same_dtype(call, p.x, p.regions);
-  if (prove_equal(p.regions.dims()[1], 5) == Proof::No)
+  if (differ(call, p.regions.dims()[1], 5))
     call.fail(ErrorCode::ShapeMismatch, "{} must be (n, 5), it is {}", p.regions.name, dims_text(p.regions.dims()));
   const auto size = call.integers("pooled_size");
   p.rows = size.front();
@@ -169,8 +169,8 @@ Meaning define_multibox_transform_loc(const CallSite& call) {
   require_same_dtype(call, scores, moves);
   require_same_dtype(call, scores, anchors);
   const PrimExpr count = scores.dims()[2];
-  require_equal(call, "numbers of anchors", scores, count, anchors, anchors.dims()[1]);
-  require_equal(call, "numbers of coordinates", anchors, simplify(count * 4), moves, moves.dims()[1]);
+  demand_equal(call, "numbers of anchors", scores, count, anchors, anchors.dims()[1]);
+  demand_equal(call, "numbers of coordinates", anchors, simplify(count * 4), moves, moves.dims()[1]);
   const DType dtype = scores.dtype();
   const auto variances = numbers_of(call, "variances");
   if (variances.size() != 4)
@@ -189,7 +189,8 @@ Meaning define_multibox_transform_loc(const CallSite& call) {
   id = make_call("where", {unlikely, integer(0), id});
   const Expr valid = background ? make_call("greater_equal", {id, integer(0)}) : make_call("greater", {id, integer(0)});
 
-  const Expr boxes = make_call("reshape", {call.arg(1), make_shape({moves.dims()[0], count, 4})});
+  const Expr boxes =
+      make_call("reshape", {call.arg(1), make_shape({moves.dims()[0], count, 4})}, {{"allowzero", true}});
   std::vector<Expr> fields = {converted(apply_to("subtract", id, integer(first)), dtype), score};
   std::vector<Expr> low, high;
   for (int64_t d = 0; d < 2; ++d) {
@@ -218,7 +219,7 @@ Meaning define_all_class_nms(const CallSite& call) {
   require_rank(call, scores, 3);
   if (call.text("output_format") != "onnx")
     call.fail(ErrorCode::Unsupported, "output_format is \"{}\", only \"onnx\" is there", call.text("output_format"));
-  require_equal(call, "numbers of boxes", boxes, boxes.dims()[1], scores, scores.dims()[2]);
+  demand_equal(call, "numbers of boxes", boxes, boxes.dims()[1], scores, scores.dims()[2]);
   for (size_t i = 2; i < 5; ++i) require_rank(call, operand(call, i), 0);
   const Expr most = converted(call.arg(2), DType::Int64);
   const Expr limited =
@@ -247,7 +248,7 @@ Meaning define_yolo_reorg(const CallSite& call) {
   if (by < 1 || by > INT16_MAX) call.fail(ErrorCode::InvalidArgument, "stride is {}, it must be 1 or more", by);
   const Dims& d = x.dims();
   for (const size_t k : {1u, 2u, 3u})
-    if (prove_equal(floor_mod(d[k], k == 1 ? by * by : by), 0) == Proof::No)
+    if (differ(call, floor_mod(d[k], k == 1 ? by * by : by), 0))
       call.fail(ErrorCode::ShapeMismatch, "dimension {} of {} is {}, which {} does not divide", k, x.name,
                 to_text(d[k]), k == 1 ? by * by : by);
   const auto reshaped = [](const Expr& e, Dims dims) {

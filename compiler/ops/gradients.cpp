@@ -44,7 +44,7 @@ Meaning define_take_backward(const CallSite& call) {
   taken_dims.insert(taken_dims.end(), indices.dims().begin(), indices.dims().end());
   if (!flat) taken_dims.insert(taken_dims.end(), x.dims().begin() + at + 1, x.dims().end());
   require_rank(call, grad, taken_dims.size());
-  for (size_t d = 0; d < taken_dims.size(); ++d) require_equal(call, "shapes", grad, grad.dims()[d], x, taken_dims[d]);
+  for (size_t d = 0; d < taken_dims.size(); ++d) demand_equal(call, "shapes", grad, grad.dims()[d], x, taken_dims[d]);
 
   const PrimExpr count = product(indices.dims());
   const Expr places = reshaped(call.arg(2), {count, 1});
@@ -85,7 +85,7 @@ Meaning define_nll_loss_backward(const CallSite& call) {
     const auto of_class = operand(call, 3);
     require_same_dtype(call, predictions, of_class);
     require_rank(call, of_class, 1);
-    require_equal(call, "numbers of classes", predictions, classes, of_class, of_class.dims()[0]);
+    demand_equal(call, "numbers of classes", predictions, classes, of_class, of_class.dims()[0]);
     weights = make_call("where", {ignored, scalar(dtype, 0), taken(call.arg(3), known, 0)});
   } else {
     weights = make_call("cast", {make_call("logical_not", {ignored})}, {{"dtype", dtype}});
@@ -123,9 +123,10 @@ Window window_of(const CallSite& call) {
 
 void require_shape(const CallSite& call, const Operand& grad, const Operand& x, const Window& window) {
   for (const size_t d : {0u, 1u}) {
-    require_equal(call, "shapes", grad, grad.dims()[d], x, x.dims()[d]);
-    require_equal(call, "shapes", grad, grad.dims()[2 + d], x,
-                  places(call, window, d, x.dims()[2 + d], call.flag("ceil_mode")));
+    demand_equal(call, "shapes", grad, grad.dims()[d], x, x.dims()[d]);
+    demand_equal(call, "shapes", grad, grad.dims()[2 + d], x,
+                 places(call, window, d, x.dims()[2 + d], call.flag("ceil_mode")));
+    (void)exceeds(call, window.reach(d), window.padded(d, x.dims()[2 + d]));
   }
 }
 
@@ -252,10 +253,11 @@ WeightGradient weight_gradient(const CallSite& call) {
               padding_attr(call)};
   if (v.groups < 1) call.fail(ErrorCode::InvalidArgument, "groups is {}, it must be 1 or more", v.groups);
   for (const auto* x : {&v.grad, &v.x})
-    if (prove_equal(floor_mod(x->dims()[1], v.groups), 0) == Proof::No)
+    if (differ(call, floor_mod(x->dims()[1], v.groups), 0))
       call.fail(ErrorCode::ShapeMismatch, "{} has {} channels, which {} groups do not divide", x->name,
                 to_text(x->dims()[1]), v.groups);
   require_equal(call, "batches", v.grad, v.grad.dims()[0], v.x, v.x.dims()[0]);
+  for (const size_t d : {0u, 1u}) (void)exceeds(call, v.window.reach(d), v.window.padded(d, v.x.dims()[2 + d]));
   for (const size_t d : {0u, 1u})
     require_equal(call, "shapes", v.grad, v.grad.dims()[2 + d], v.x,
                   places(call, v.window, d, v.x.dims()[2 + d], false));

@@ -13,7 +13,7 @@ StructInfo infer_affine_grid(const CallSite& call) {
   require_float(call, theta);
   require_rank(call, theta, 3);
   const auto expect = [&](size_t d, int64_t size) {
-    if (prove_equal(theta.dims()[d], size) == Proof::No)
+    if (differ(call, theta.dims()[d], size))
       call.fail(ErrorCode::ShapeMismatch, "{} must be (n, 2, 3), it is {}", theta.name, dims_text(theta.dims()));
   };
   expect(1, 2);
@@ -49,8 +49,8 @@ Meaning define_grid_sample(const CallSite& call) {
   if (x.rank() != 4 && x.rank() != 5)
     call.fail(ErrorCode::ShapeMismatch, "{} must have rank 4 or 5, it has rank {}", x.name, x.rank());
   require_rank(call, grid, x.rank());
-  require_equal(call, "batches", x, x.dims()[0], grid, grid.dims()[0]);
-  if (prove_equal(grid.dims()[1], static_cast<int64_t>(x.rank() - 2)) == Proof::No)
+  demand_equal(call, "batches", x, x.dims()[0], grid, grid.dims()[0]);
+  if (differ(call, grid.dims()[1], static_cast<int64_t>(x.rank() - 2)))
     call.fail(ErrorCode::ShapeMismatch, "dimension 1 of {} is {}, it must be {}", grid.name, to_text(grid.dims()[1]),
               x.rank() - 2);
   const std::string method = call.text("method"), padding = call.text("padding_mode");

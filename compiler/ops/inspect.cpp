@@ -91,7 +91,7 @@ Meaning define_memory_view(const CallSite& call) {
   const int64_t part = std::min(size, before);
   const PrimExpr have = simplify(product(x.dims()) * (before / part)), offset = bytes / part,
                  count = simplify(product(dims) * (size / part));
-  if (prove_less(have, count + offset) == Proof::Yes) {
+  if (exceeds(call, count + offset, have)) {
     if (size == before)
       call.fail(ErrorCode::ShapeMismatch, "{} has {} elements, {} behind the first {} are asked for", x.name,
                 to_text(have), to_text(count), to_text(offset));

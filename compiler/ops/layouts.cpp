@@ -107,7 +107,7 @@ Meaning define_layout_transform(const CallSite& call) {
     PrimExpr size = x.dims()[*at];
     if (block) {
       const int64_t elements = from[*block].block;
-      if (prove_equal(x.dims()[*block], elements) == Proof::No)
+      if (differ(call, x.dims()[*block], elements))
         call.fail(ErrorCode::ShapeMismatch, "dimension {} of {} is {}, layout \"{}\" says {}", *block, x.name,
                   to_text(x.dims()[*block]), source, elements);
       joined_order.push_back(static_cast<int64_t>(*block));
@@ -116,7 +116,7 @@ Meaning define_layout_transform(const CallSite& call) {
     joined.push_back(size);
     if (const auto parts = find_axis(to, axis.letter, true)) {
       const int64_t elements = to[*parts].block;
-      if (prove_equal(floor_mod(size, elements), 0) == Proof::No)
+      if (differ(call, floor_mod(size, elements), 0))
         call.fail(ErrorCode::ShapeMismatch, "dimension {} of {} is {}, which blocks of {} do not divide", axis.letter,
                   x.name, to_text(size), elements);
       split.push_back(simplify(floor_div(size, elements)));

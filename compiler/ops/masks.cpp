@@ -63,7 +63,7 @@ StructInfo infer_eye(const CallSite& call) {
   const PrimExpr rows = one_dim(call, "n", 0);
   Dims dims = {rows, given(call, 1) || call.has_attr("m") ? one_dim(call, "m", 1) : rows};
   for (const auto& size : dims)
-    if (prove_less(size, 0) == Proof::Yes)
+    if (exceeds(call, 0, size))
       call.fail(ErrorCode::ShapeMismatch, "a dimension is {}, it must not be negative", to_text(size));
   return tensor_info(asked == DType::None ? DType::Float32 : asked, dims);
 }

@@ -13,7 +13,7 @@ std::string nll_reduction(const CallSite& call, const Operand& predictions, cons
     call.fail(ErrorCode::ShapeMismatch, "{} is a scalar, it has no classes", predictions.name);
   require_rank(call, targets, predictions.rank() - 1);
   for (size_t d = 0; d < targets.rank(); ++d)
-    require_equal(call, "shapes", predictions, predictions.dims()[d == 0 ? 0 : d + 1], targets, targets.dims()[d]);
+    demand_equal(call, "shapes", predictions, predictions.dims()[d == 0 ? 0 : d + 1], targets, targets.dims()[d]);
   const std::string reduction = call.text("reduction");
   if (reduction != "none" && reduction != "mean" && reduction != "sum")
     call.fail(ErrorCode::InvalidArgument, "reduction is \"{}\", possible are \"none\", \"mean\" and \"sum\"",
@@ -43,8 +43,8 @@ Meaning define_nll_loss(const CallSite& call) {
     require_same_dtype(call, predictions, operand(call, 2));
     const auto given_weights = operand(call, 2);
     require_rank(call, given_weights, 1);
-    require_equal(call, "numbers of classes", predictions, predictions.dims()[alone ? 0 : 1], given_weights,
-                  given_weights.dims()[0]);
+    demand_equal(call, "numbers of classes", predictions, predictions.dims()[alone ? 0 : 1], given_weights,
+                 given_weights.dims()[0]);
     const Expr chosen = taken(call.arg(2), classes, 0);
     weights = make_call("where", {ignored, scalar(dtype, 0), chosen});
   }

@@ -93,9 +93,29 @@ void require_same_dtype(const CallSite& call, const Operand& x, const Operand& y
 
 void require_equal(const CallSite& call, std::string_view what, const Operand& x, const PrimExpr& of_x,
                    const Operand& y, const PrimExpr& of_y) {
-  if (prove_equal(of_x, of_y) == Proof::No)
+  const Proof equal = prove_equal(of_x, of_y);
+  if (equal == Proof::Unknown) call.note_unproved();
+  if (equal == Proof::No)
     call.fail(ErrorCode::ShapeMismatch, "{} differ: {} has {}, {} has {}", what, x.name, to_text(of_x), y.name,
               to_text(of_y));
+}
+
+void demand_equal(const CallSite& call, std::string_view what, const Operand& x, const PrimExpr& of_x, const Operand& y,
+                  const PrimExpr& of_y) {
+  require_equal(call, what, x, of_x, y, of_y);
+  (void)differ(call, of_x, of_y);
+}
+
+bool differ(const CallSite& call, const PrimExpr& a, const PrimExpr& b) {
+  const Proof equal = prove_equal(a, b);
+  if (equal == Proof::Unknown) call.demand(PrimExpr::make(PrimOp::Equal, {simplify(a), simplify(b)}));
+  return equal == Proof::No;
+}
+
+bool exceeds(const CallSite& call, const PrimExpr& a, const PrimExpr& b) {
+  const Proof fits = prove_less_equal(a, b);
+  if (fits == Proof::Unknown) call.demand(PrimExpr::make(PrimOp::LessEqual, {simplify(a), simplify(b)}));
+  return fits == Proof::No;
 }
 
 int64_t normalize_axis(const CallSite& call, int64_t axis, size_t rank) {

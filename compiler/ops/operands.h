@@ -38,8 +38,17 @@ void require_integer(const ir::CallSite& call, const Operand& x);
 void require_rank(const ir::CallSite& call, const Operand& x, size_t rank);
 void require_same_dtype(const ir::CallSite& call, const Operand& x, const Operand& y);
 // ShapeMismatch where the dimensions are certainly different: "conv2d: input channels differ: %x has 3, %w has 4".
+// Where only the run tells, the meaning of the call checks it.
 void require_equal(const ir::CallSite& call, std::string_view what, const Operand& x, const PrimExpr& of_x,
                    const Operand& y, const PrimExpr& of_y);
+
+// The same, where the meaning does not check it.
+void demand_equal(const ir::CallSite& call, std::string_view what, const Operand& x, const PrimExpr& of_x,
+                  const Operand& y, const PrimExpr& of_y);
+// Are two dimensions certainly different? Where only the run tells, the call demands that they are equal.
+bool differ(const ir::CallSite& call, const PrimExpr& a, const PrimExpr& b);
+// The same of a > b.
+bool exceeds(const ir::CallSite& call, const PrimExpr& a, const PrimExpr& b);
 
 // An axis given by number, brought into [0, rank).
 int64_t normalize_axis(const ir::CallSite& call, int64_t axis, size_t rank);

@@ -149,6 +149,19 @@ const Op* find(std::string_view name) {
   return found == index.end() ? nullptr : found->second;
 }
 
+bool has_open_sizes(const CallSite& call) {
+  bool found = false;
+  for (size_t i = 0; i < call.size() && !found; ++i) for_each_var(call.info(i), [&](const SymVar&) { found = true; });
+  return found;
+}
+
+ir::Effect effect_of(const CallSite& call) {
+  const ir::Effect own = call.op().effect(call);
+  if (own != ir::Effect::Total || is_elementwise(call.op()) || !has_open_sizes(call)) return own;
+  (void)call.op().infer(call);
+  return call.is_unproved() ? ir::Effect::MayFail : own;
+}
+
 bool is_elementwise(const Op& op) { return kElementwise[&op - kOps]; }
 
 }  // namespace ingot::ops

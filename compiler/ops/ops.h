@@ -19,5 +19,10 @@ struct Absent {
 std::span<const Absent> absent();
 // Of an ELEMENTWISE line.
 bool is_elementwise(const ir::Op& op);
+// May the sizes of the arguments be others in another run?
+bool has_open_sizes(const ir::CallSite& call);
+// May the call be dropped, duplicated or moved? What its operator says, and MayFail where inference could not tell
+// whether the sizes fit.
+ir::Effect effect_of(const ir::CallSite& call);
 
 }  // namespace ingot::ops

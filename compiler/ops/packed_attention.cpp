@@ -31,7 +31,7 @@ Meaning define_attention_var_len(const CallSite& call) {
   require_float(call, q);
   for (const auto* x : {&q, &k}) {
     require_rank(call, *x, 4);
-    if (prove_equal(x->dims()[0], 1) == Proof::No)
+    if (differ(call, x->dims()[0], 1))
       call.fail(ErrorCode::ShapeMismatch, "{} must hold all sequences in one batch, it has {}", x->name,
                 to_text(x->dims()[0]));
   }

@@ -155,10 +155,10 @@ Expr beside(const CallSite& call, const Parameter& p, int64_t axis, const Operan
   Dims dims(data.rank(), PrimExpr(1));
   if (!p.info.dims()[0].is_const(1)) {
     const auto at = static_cast<size_t>(normalize_axis(call, axis, data.rank()));
-    require_equal(call, fmt::format("sizes along axis {}", at), data, data.dims()[at], p.info, p.info.dims()[0]);
+    demand_equal(call, fmt::format("sizes along axis {}", at), data, data.dims()[at], p.info, p.info.dims()[0]);
     dims[at] = p.info.dims()[0];
   }
-  return make_call("reshape", {p.value, make_shape(dims)});
+  return make_call("reshape", {p.value, make_shape(dims)}, {{"allowzero", true}});
 }
 
 Expr centred(const CallSite& call, const Expr& x, const Operand& data, const Parameter& zero, int64_t axis) {

@@ -109,7 +109,7 @@ Key with_room(Named& named, const Key& key, int64_t count) {
 
 void require_key(const CallSite& call, const Operand& key) {
   require_rank(call, key, 1);
-  if (key.dtype() != DType::UInt64 || prove_equal(key.dims()[0], 10) == Proof::No)
+  if (key.dtype() != DType::UInt64 || differ(call, key.dims()[0], 10))
     call.fail(ErrorCode::TypeError, "{} must be a key: 10 elements of uint64, it is {}", key.name, to_text(key.info));
 }
 

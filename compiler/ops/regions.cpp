@@ -10,7 +10,7 @@ using namespace ir;
 namespace {
 
 void require_size(const CallSite& call, const Operand& x, size_t d, const PrimExpr& size) {
-  if (prove_equal(x.dims()[d], size) == Proof::No)
+  if (differ(call, x.dims()[d], size))
     call.fail(ErrorCode::ShapeMismatch, "dimension {} of {} is {}, it must be {}", d, x.name, to_text(x.dims()[d]),
               to_text(size));
 }
@@ -25,7 +25,7 @@ Meaning define_regular_nms(const CallSite& call) {
     require_rank(call, *x, 3);
   }
   require_size(call, boxes, 2, 4);
-  for (const size_t d : {0u, 1u}) require_equal(call, "shapes", boxes, boxes.dims()[d], scores, scores.dims()[d]);
+  for (const size_t d : {0u, 1u}) demand_equal(call, "shapes", boxes, boxes.dims()[d], scores, scores.dims()[d]);
   const int64_t most = call.integer("max_detections");
   if (most < 0) call.fail(ErrorCode::InvalidArgument, "max_detections is {}, it must be 0 or more", most);
   const Expr all =

@@ -108,7 +108,9 @@ Dims requested(const CallSite& call, const Operand& x) {
     dims[*rest] = simplify(floor_div(divided, others));
   }
   const PrimExpr asked = product(dims);
-  if (prove_equal(total, asked) == Proof::No)
+  // A scalar is copied, not viewed.
+  const bool is_checked = x.rank() != 0 && !dims.empty();
+  if (is_checked ? prove_equal(total, asked) == Proof::No : differ(call, total, asked))
     call.fail(ErrorCode::ShapeMismatch, "{} has {} elements, the new shape {} has {}", x.name, to_text(total),
               dims_text(dims), to_text(asked));
   return dims;
@@ -160,7 +162,7 @@ StructInfo infer_squeeze(const CallSite& call) {
   for (size_t d = 0; d < x.rank(); ++d) {
     if (!drop[d]) {
       dims.push_back(x.dims()[d]);
-    } else if (prove_equal(x.dims()[d], 1) == Proof::No) {
+    } else if (differ(call, x.dims()[d], 1)) {
       call.fail(ErrorCode::ShapeMismatch, "dimension {} of {} must be 1, it is {}", d, x.name, to_text(x.dims()[d]));
     }
   }

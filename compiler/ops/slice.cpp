@@ -275,13 +275,13 @@ StructInfo infer_pad(const CallSite& call) {
       if (side < -INT32_MAX || side > INT32_MAX)
         call.fail(ErrorCode::InvalidArgument, "pad_width has {}, which is beyond {}", side, INT32_MAX);
     dims.push_back(simplify(x.dims()[d] + (width[2 * d] + width[2 * d + 1])));
-    const auto known = x.dims()[d].as_const();
     const int64_t most = std::max(width[2 * d], width[2 * d + 1]);
     const int64_t beyond = fill_of(call) == Fill::Reflect ? 1 : 0;
-    if ((beyond == 1 || fill_of(call) == Fill::Symmetric) && known && most > *known - beyond)
-      call.fail(ErrorCode::InvalidArgument, "pad_width has {}, reflection of dimension {} with {} elements allows {}",
-                most, d, *known, *known - beyond);
-    if (dims.back().as_const() && *dims.back().as_const() < 0)
+    const PrimExpr& extent = x.dims()[d];
+    if ((beyond == 1 || fill_of(call) == Fill::Symmetric) && exceeds(call, most + beyond, max(extent, beyond)))
+      call.fail(ErrorCode::ShapeMismatch, "pad_width has {}, reflection of dimension {} with {} elements allows {}",
+                most, d, to_text(extent), to_text(simplify(extent - beyond)));
+    if (exceeds(call, 0, dims.back()))
       call.fail(ErrorCode::ShapeMismatch, "dimension {} of {} would become {}", d, x.name, to_text(dims.back()));
   }
   return tensor_like(x, dims);

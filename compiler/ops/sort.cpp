@@ -104,8 +104,8 @@ Meaning define_topk(const CallSite& call) {
   if (given(call, 1) && !constant_integers(call, 1)) return topk_by_tensor(call, x);
   const int64_t k = given(call, 1) ? only_number(call, 1) : call.integer("k");
   const PrimExpr& most = extent(call, x);
-  if (const auto known = most.as_const(); known && k > *known)
-    call.fail(ErrorCode::ShapeMismatch, "k is {}, {} has {} elements along the axis", k, x.name, *known);
+  if (k > 0 && exceeds(call, k, most))
+    call.fail(ErrorCode::ShapeMismatch, "k is {}, {} has {} elements along the axis", k, x.name, to_text(most));
   return wanted_of(call, ordered(call, x, k < 1 ? most : PrimExpr(k), is_descending(call)));
 }
 
@@ -137,7 +137,7 @@ Meaning define_median(const CallSite& call) {
   }
   const int64_t axis = normalize_axis(call, call.integers("axis")[0], x.rank());
   const PrimExpr& count = x.dims()[static_cast<size_t>(axis)];
-  if (count.is_const(0)) call.fail(ErrorCode::ShapeMismatch, "dimension {} of {} is 0", axis, x.name);
+  if (exceeds(call, 1, count)) call.fail(ErrorCode::ShapeMismatch, "dimension {} of {} is 0", axis, x.name);
   const Ordered all = ordered(call, x, count, false);
   const Expr at = make_call(
       "reshape", {make_call("shape_to_tensor", {make_shape({simplify(floor_div(count - 1, 2))})}), make_shape({})});

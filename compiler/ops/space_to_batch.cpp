@@ -33,7 +33,7 @@ Blocks blocks_of(const CallSite& call, const Operand& x, std::string_view margin
 }
 
 void require_divisible(const CallSite& call, const Operand& x, size_t d, const PrimExpr& dim, int64_t by) {
-  if (prove_equal(floor_mod(dim, by), 0) == Proof::No)
+  if (differ(call, floor_mod(dim, by), 0))
     call.fail(ErrorCode::ShapeMismatch, "dimension {} of {} is {} with its margin, which {} does not divide", d, x.name,
               to_text(dim), by);
 }
@@ -88,7 +88,7 @@ Meaning define_batch_to_space(const CallSite& call) {
     if (d > count) continue;
     order.push_back(static_cast<int64_t>(d - 1));
     const int64_t before = blocks.margins[2 * d - 2], after = blocks.margins[2 * d - 1];
-    if (prove_less_equal(before + after, joined.back()) == Proof::No)
+    if (exceeds(call, before + after, joined.back()))
       call.fail(ErrorCode::ShapeMismatch, "dimension {} becomes {}, crops of {} and {} leave nothing", d,
                 to_text(joined.back()), before, after);
     begin.push_back(before);

@@ -31,7 +31,7 @@ Sparse sparse_at(const CallSite& call, size_t first) {
     require_rank(call, *x, 1);
   }
   s.count = s.values.dims()[0];
-  require_equal(call, "numbers of elements", s.values, s.count, s.columns, s.columns.dims()[0]);
+  demand_equal(call, "numbers of elements", s.values, s.count, s.columns, s.columns.dims()[0]);
   s.rows = simplify(s.begins.dims()[0] - 1);
   s.value = call.arg(first);
   s.column = converted(call.arg(first + 1), DType::Int64);
@@ -53,7 +53,7 @@ Expr dense_matrix(const CallSite& call, const Sparse& s, const PrimExpr& columns
   if (s.values.rank() == 1)
     return added(s, make_call("zeros", {make_shape({s.rows, columns})}, {{"dtype", s.values.dtype()}}));
   const PrimExpr height = s.values.dims()[1], width = s.values.dims()[2];
-  if (prove_equal(floor_mod(columns, width), 0) == Proof::No)
+  if (differ(call, floor_mod(columns, width), 0))
     call.fail(ErrorCode::ShapeMismatch, "blocks of {} do not divide {} columns", to_text(width), to_text(columns));
   const Dims blocks = {s.rows, simplify(floor_div(columns, width)), height, width};
   const Expr all = added(s, make_call("zeros", {make_shape(blocks)}, {{"dtype", s.values.dtype()}}));
@@ -104,7 +104,7 @@ Meaning define_sparse_add(const CallSite& call) {
   const Sparse s = sparse_at(call, 1);
   require_same_dtype(call, x, s.values);
   require_rank(call, s.values, 1);
-  require_equal(call, "numbers of rows", x, x.dims()[0], s.begins, s.rows);
+  demand_equal(call, "numbers of rows", x, x.dims()[0], s.begins, s.rows);
   return added(s, call.arg(0));
 }
 
@@ -127,8 +127,8 @@ Meaning define_sparse_fill_empty_rows(const CallSite& call) {
   require_rank(call, shape, 1);
   for (const auto* x : {&places, &shape}) require_integer(call, *x);
   require_same_dtype(call, values, fill);
-  require_equal(call, "numbers of elements", places, places.dims()[0], values, values.dims()[0]);
-  require_equal(call, "numbers of dimensions", places, places.dims()[1], shape, shape.dims()[0]);
+  demand_equal(call, "numbers of elements", places, places.dims()[0], values, values.dims()[0]);
+  demand_equal(call, "numbers of dimensions", places, places.dims()[1], shape, shape.dims()[0]);
   const Expr all =
       make_builtin("sparse_fill_empty_rows",
                    {call.arg(0), call.arg(1), converted(call.arg(2), DType::Int64), call.arg(3)}, object_info());
@@ -145,7 +145,7 @@ Meaning define_sparse_reshape(const CallSite& call) {
   for (const auto* x : {&places, &from, &to}) require_integer(call, *x);
   require_rank(call, from, 1);
   require_rank(call, to, 1);
-  require_equal(call, "numbers of coordinates", places, places.dims()[1], from, from.dims()[0]);
+  demand_equal(call, "numbers of coordinates", places, places.dims()[1], from, from.dims()[0]);
   const auto of = [](std::string_view op, const Expr& x, const Expr& y) { return make_call(op, {x, y}); };
   const auto wide = [&](size_t i) { return converted(call.arg(i), DType::Int64); };
   const auto steps = [](const Expr& shape) {

@@ -47,6 +47,7 @@ Windows windows(const CallSite& call, size_t spatial) {
 PrimExpr places(const CallSite& call, const Windows& w, size_t d, const PrimExpr& extent, bool round_up) {
   const PrimExpr reach = simplify((w.size[d] - 1) * w.dilation[d] + 1);
   const PrimExpr room = extent + (w.before[d] + w.after[d]) - reach;
+  if (prove_less_equal(0, room) != Proof::Yes) call.note_unproved();
   if (const auto known = simplify(room).as_const(), spans = reach.as_const(); known && spans && *known < 0)
     call.fail(ErrorCode::ShapeMismatch, "the window spans {} elements along dimension {}, the padded input has {}",
               *spans, d + 2, *known + *spans);
@@ -94,17 +95,18 @@ Convolution convolution(const CallSite& call) {
   if (c.x.rank() < 3)
     call.fail(ErrorCode::ShapeMismatch, "{} has rank {}, it must have rank 3 or more", c.x.name, c.x.rank());
   require_rank(call, c.w, c.x.rank());
+  require_numeric(call, c.x);
   require_same_dtype(call, c.x, c.w);
   if (c.groups < 1) call.fail(ErrorCode::InvalidArgument, "groups is {}, it must be 1 or more", c.groups);
   require_equal(call, "input channels", c.x, c.x.dims()[1], c.w, simplify(c.w.dims()[1] * c.groups));
-  if (prove_equal(floor_mod(c.w.dims()[0], c.groups), 0) == Proof::No)
+  if (differ(call, floor_mod(c.w.dims()[0], c.groups), 0))
     call.fail(ErrorCode::ShapeMismatch, "{} has {} output channels, which {} groups do not divide", c.w.name,
               to_text(c.w.dims()[0]), c.groups);
   c.windows = windows(call, c.x.rank() - 2);
   c.out = {c.x.dims()[0], c.w.dims()[0]};
   for (size_t d = 0; d < c.windows.spatial; ++d) {
     const auto size = c.w.dims()[2 + d].as_const();
-    if (size && (*size < 1 || *size > INT32_MAX))
+    if (exceeds(call, 1, c.w.dims()[2 + d]) || (size && *size > INT32_MAX))
       call.fail(ErrorCode::ShapeMismatch, "dimension {} of the kernel {} is {}", 2 + d, c.w.name, *size);
     c.windows.size.push_back(c.w.dims()[2 + d]);
     c.out.push_back(places(call, c.windows, d, c.x.dims()[2 + d], false));
@@ -155,7 +157,7 @@ Meaning define_conv_nd(const CallSite& call) {
   const auto c = convolution(call);
   const DType dtype = f.dtype(f.out());
   const DType wide = accumulator(dtype);
-  const auto& weight = f.dims(f.in(1));
+  const Dims weight = f.dims(f.in(1));
   const auto total = f.builder().temporary("total", wide, f.dims(f.out()));
   const PrimExpr per_group = floor_div(weight[0], c.groups);
   f.require_size(0, 1, simplify(weight[1] * c.groups));
@@ -237,7 +239,11 @@ Meaning define_pool_nd(const CallSite& call) {
 // Of the input and its maxima: the place of each maximum among all elements of the input, the first one on a tie.
 StructInfo infer_max_pool_indices(const CallSite& call) {
   const auto p = pooling(call);
-  require_same_dtype(call, p.x, operand(call, 1));
+  const auto greatest = operand(call, 1);
+  require_same_dtype(call, p.x, greatest);
+  require_rank(call, greatest, p.out.size());
+  for (size_t d = 0; d < p.out.size(); ++d)
+    demand_equal(call, "shapes of the maxima", p.x, p.out[d], greatest, greatest.dims()[d]);
   return tensor_info(DType::Int64, p.out);
 }
 
@@ -273,8 +279,8 @@ StructInfo infer_insert_zeros(const CallSite& call) {
   Dims dims;
   for (size_t d = 0; d < x.rank(); ++d) {
     dims.push_back(simplify((x.dims()[d] - 1) * steps[d] + 1 + (before[d] + after[d])));
-    if (const auto known = dims.back().as_const(); known && *known < 0)
-      call.fail(ErrorCode::ShapeMismatch, "dimension {} of {} would become {}", d, x.name, *known);
+    if (exceeds(call, 0, dims.back()))
+      call.fail(ErrorCode::ShapeMismatch, "dimension {} of {} would become {}", d, x.name, to_text(dims.back()));
   }
   return tensor_like(x, dims);
 }

@@ -63,12 +63,12 @@ StructInfo infer_stft(const CallSite& call) {
   if (given(call, 1)) {
     const auto window = operand(call, 1);
     require_rank(call, window, 1);
-    if (prove_equal(window.dims()[0], f.window) == Proof::No)
+    if (differ(call, window.dims()[0], f.window))
       call.fail(ErrorCode::ShapeMismatch, "{} has {} elements, win_length is {}", window.name,
                 to_text(window.dims()[0]), f.window);
   }
   const PrimExpr room = x.dims().back() - f.size;
-  if (prove_less(room, 0) == Proof::Yes)
+  if (exceeds(call, f.size, x.dims().back()))
     call.fail(ErrorCode::ShapeMismatch, "{} has {} elements, n_fft is {}", x.name, to_text(x.dims().back()), f.size);
   Dims dims(x.dims().begin(), x.dims().end() - 1);
   dims.emplace_back(call.flag("onesided") ? f.size / 2 + 1 : f.size);

@@ -42,6 +42,7 @@ PrimExpr places(const CallSite& call, const Window& window, size_t d, const Prim
   if (const auto known = padded.as_const(); known && *known < reach)
     call.fail(ErrorCode::ShapeMismatch, "the window spans {} elements along dimension {}, the padded input has {}",
               reach, d + 2, *known);
+  if (prove_less_equal(reach, padded) != Proof::Yes) call.note_unproved();
   const PrimExpr room = padded - reach;
   const int64_t stride = window.strides[d];
   if (!round_up) return simplify(floor_div(room, stride) + 1);

@@ -32,7 +32,7 @@ StructInfo infer_sliding_window(const CallSite& call) {
     if (shape[d] < 1 || strides[d] < 1 || shape[d] > INT32_MAX || strides[d] > INT32_MAX)
       call.fail(ErrorCode::InvalidArgument, "dimension {} of the window is {} with stride {}", d, shape[d], strides[d]);
     const PrimExpr room = x.dims()[axis + d] - shape[d];
-    if (prove_less(room, 0) == Proof::Yes)
+    if (exceeds(call, shape[d], x.dims()[axis + d]))
       call.fail(ErrorCode::ShapeMismatch, "dimension {} of the window is {}, {} has {}", d, shape[d], x.name,
                 to_text(x.dims()[axis + d]));
     dims.push_back(simplify(floor_div(room, strides[d]) + 1));
@@ -75,7 +75,8 @@ Dilation dilation(const CallSite& call) {
   v.out = {v.x.dims()[0], v.x.dims()[1], {}, {}};
   for (size_t d = 0; d < 2; ++d) {
     const auto size = v.w.dims()[1 + d].as_const();
-    if (!size || *size < 1 || *size > INT32_MAX)
+    if (size && *size < 1) call.fail(ErrorCode::ShapeMismatch, "dimension {} of {} is {}", 1 + d, v.w.name, *size);
+    if (!size || *size > INT32_MAX)
       call.fail(ErrorCode::Unsupported, "dimension {} of {} must be known, it is {}", 1 + d, v.w.name,
                 to_text(v.w.dims()[1 + d]));
     v.window.size[d] = *size;
@@ -151,7 +152,7 @@ StructInfo infer_correlation(const CallSite& call) {
     const int64_t border = 2 * (c.reach + (c.kernel - 1) / 2);
     const PrimExpr room = x.dims()[2 + d] + (c.padding[d] + c.padding[2 + d] - border);
     dims.push_back(simplify(floor_div(room + (c.stride - 1), c.stride)));
-    if (prove_less(dims.back(), 0) == Proof::Yes)
+    if (exceeds(call, 0, dims.back()))
       call.fail(ErrorCode::ShapeMismatch, "dimension {} of {} is too small: the result would have {}", 2 + d, x.name,
                 to_text(dims.back()));
   }
@@ -194,9 +195,9 @@ StructInfo infer_crop_and_resize(const CallSite& call) {
   require_rank(call, boxes, 2);
   require_integer(call, pictures);
   require_rank(call, pictures, 1);
-  if (prove_equal(boxes.dims()[1], 4) == Proof::No)
+  if (differ(call, boxes.dims()[1], 4))
     call.fail(ErrorCode::ShapeMismatch, "{} must be (n, 4), it is {}", boxes.name, dims_text(boxes.dims()));
-  require_equal(call, "numbers of boxes", boxes, boxes.dims()[0], pictures, pictures.dims()[0]);
+  demand_equal(call, "numbers of boxes", boxes, boxes.dims()[0], pictures, pictures.dims()[0]);
   const auto size = call.integers("crop_size");
   if (size.size() != 2 || size[0] < 1 || size[1] < 1)
     call.fail(ErrorCode::InvalidArgument, "crop_size must be two numbers of 1 or more");

@@ -177,9 +177,10 @@ Expr scale_shift(const Var* data, const Expr& data_expr, const Affine& affine, c
 
 // A value that each channel's steps have been gathered for: what they start from and what they amount to.
 struct Chain {
-  const Binding* source;  // a convolution; null where the chain starts from any tensor
-  Expr data;              // that tensor
+  const Binding* source = nullptr;  // a convolution; null where the chain starts from any tensor
+  Expr data;                        // that tensor
   Affine affine;
+  std::optional<size_t> fallible = {};  // of a convolution that may fail: bindings of the scope up to it that may
   size_t steps = 0;
   bool has_batch_norm = false;
   std::vector<Binding*> inner;  // bindings that the chain makes superfluous
@@ -190,27 +191,40 @@ class SequenceFolder {
   explicit SequenceFolder(Uses& uses) : uses_(&uses) {}
 
   void operator()(std::span<BindingBlock> blocks) {
-    std::unordered_map<const Var*, Binding*> convolutions;
+    std::unordered_map<const Var*, Chain> convolutions;
+    size_t fallible = 0;
+    // What may fail does not move behind something else that may.
+    const auto usable = [&](std::unordered_map<const Var*, Chain>& from, const Var* data) {
+      const auto found = (*uses_)[data] == 1 ? from.find(data) : from.end();
+      const bool stays = found == from.end() || !found->second.fallible || found->second.fallible == fallible;
+      return stays ? found : from.end();
+    };
     std::unordered_map<const Var*, Chain> chains;
     std::vector<std::pair<Binding*, const Var*>> order;
     for (auto& block : blocks)
       for (auto& binding : block.bindings) {
+        // Branches are not searched at each level of a nest.
+        const bool may_fail = as<If>(binding.value) != nullptr || analysis::effect_of(binding) != Effect::Total;
+        if (may_fail) ++fallible;
         if (binding.var == nullptr || binding.cast != nullptr) continue;
-        if (is_foldable_convolution(binding.value)) convolutions[binding.var.get()] = &binding;
+        if (is_foldable_convolution(binding.value)) {
+          Chain& chain = convolutions[binding.var.get()];
+          chain.source = &binding;
+          if (may_fail) chain.fallible = fallible;
+          chain.inner.push_back(&binding);
+        }
         auto step = step_of(binding.value);
         if (!step) continue;
         Chain chain;
-        const bool once = (*uses_)[step->data] == 1;
-        const auto known = once ? chains.find(step->data) : chains.end();
-        const auto convolution = once ? convolutions.find(step->data) : convolutions.end();
+        const auto known = usable(chains, step->data);
+        const auto convolution = usable(convolutions, step->data);
         if (known != chains.end()) {
           chain = std::move(known->second);
           chains.erase(known);
           chain.inner.push_back(binding_of_.at(step->data));
           chain.affine.then(step->affine);
         } else {
-          chain.source = convolution == convolutions.end() ? nullptr : convolution->second;
-          if (chain.source != nullptr) chain.inner.push_back(convolution->second);
+          if (convolution != convolutions.end()) chain = convolution->second;
           const auto& call = *as<Call>(binding.value);
           chain.data = as<Var>(call.args[0]) == step->data ? call.args[0] : call.args[1];
           chain.affine = std::move(step->affine);

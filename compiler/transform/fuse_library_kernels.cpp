@@ -43,6 +43,8 @@ struct Candidate {
   // The variables of the bindings whose work it does as well.
   std::vector<const Var*> swallowed = {};
   const Binding* binding = nullptr;  // where it stands
+  bool may_fail = false;
+  size_t fallible_before = 0;  // bindings of the scope that may fail, it included
 };
 
 // The tensor arguments in order, tuples written out; nullopt where a tuple is not.
@@ -66,7 +68,7 @@ std::optional<Candidate> start(const Call& call, const Op& op) {
   if (op.effect(*site) != Effect::Total) return std::nullopt;
   auto kernel = op.library(*site);
   auto inputs = tensor_args(call);
-  if (!kernel || !inputs) return std::nullopt;
+  if (!kernel || !inputs || !site->demands().empty()) return std::nullopt;
   inputs->resize(std::min<size_t>(inputs->size(), kernel->inputs));
   const bool has_bias = kernel->integer("has_bias", 0) != 0;
   return Candidate{*std::move(kernel), *std::move(inputs), has_bias};
@@ -153,8 +155,11 @@ class SequenceFuser {
     std::vector<Binding*> order;
     for (auto& block : blocks)
       for (auto& binding : block.bindings) {
+        // Branches are not searched at each level of a nest.
+        const bool may_fail = as<If>(binding.value) != nullptr || analysis::effect_of(binding) != Effect::Total;
+        if (may_fail) ++fallible_;
         if (binding.var == nullptr || binding.cast != nullptr) continue;
-        if (visit(binding)) order.push_back(&binding);
+        if (visit(binding, may_fail)) order.push_back(&binding);
       }
     std::unordered_set<const Var*> swallowed;
     for (Binding* binding : order) {
@@ -170,7 +175,7 @@ class SequenceFuser {
   }
 
  private:
-  bool visit(Binding& binding) {
+  bool visit(Binding& binding, bool may_fail) {
     const Op* op = called_op(binding.value);
     if (op == nullptr) return false;
     const auto& call = *as<Call>(binding.value);
@@ -195,14 +200,17 @@ class SequenceFuser {
       return true;
     }
     if (auto made = start(call, *op)) {
+      made->may_fail = may_fail;
+      made->fallible_before = fallible_;
       keep(binding, std::move(*made));
       return true;
     }
     return false;
   }
 
-  // Would the kernel read the same where another binding stands?
+  // Would the kernel read the same where another binding stands, and nothing fail before it that did not?
   bool may_move(const Candidate& made, const Binding& to) const {
+    if (made.may_fail && made.fallible_before != fallible_) return false;
     return std::ranges::none_of(made.inputs,
                                 [&](const Expr& input) { return writes_->may_change(*made.binding, to, input); });
   }
@@ -216,6 +224,7 @@ class SequenceFuser {
 
   const Uses* uses_;
   analysis::Writes* writes_;
+  size_t fallible_ = 0;
   std::unordered_map<const Var*, Candidate> candidates_;
   std::unordered_map<const Var*, size_t> positions_;
 };

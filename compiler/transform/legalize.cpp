@@ -167,6 +167,7 @@ class Legalizer {
                    call.info);
     }
 
+    hold_demands(site, call.span);
     const StructInfo& result = call.info;
     if (const auto* known = meanings_.find(op, call))
       return tir_call(known->prim_func, tensor_args(call), known->scalars, ops::results_of(result), result, call.span);
@@ -187,6 +188,26 @@ class Legalizer {
                    result);
     const Expr made = composed(std::get<Expr>(meaning), call.span);
     return writes_ ? distinct(made) : made;
+  }
+
+  // A PrimFunc that computes nothing, and fails where the sizes do not fit. Its result binds their variables.
+  void hold_demands(const CallSite& site, const Span& span) {
+    if (ops::is_elementwise(site.op()) || !ops::has_open_sizes(site)) return;
+    (void)site.op().infer(site);
+    for (const PrimExpr& condition : site.demands()) {
+      Dims dims;
+      for_each_var(condition, [&](const SymVar& var) {
+        const bool known = std::ranges::any_of(dims, [&](const PrimExpr& dim) { return dim.var() == var; });
+        if (!known) dims.emplace_back(var);
+      });
+      dims.emplace_back(0);
+      tir::FuncBuilder check{std::string(site.op().name)};
+      check.output("y", DType::UInt8, dims);
+      check.temporary("sizes", DType::UInt8, {PrimExpr::make(PrimOp::Select, {condition, 0, -1})});
+      const StructInfo info = tensor_info(DType::UInt8, dims);
+      const std::string func = prim_funcs_.add(std::make_shared<const tir::PrimFunc>(check.finish()), span);
+      bind(tir_call(func, {}, {}, {info}, info, span));
+    }
   }
 
   Expr prim_func(const Call& call, const CallSite& site, const tir::PrimFuncRef& func) {
