@@ -163,11 +163,12 @@ class Wrapper {
                                   std::move(infos), here_);
   }
 
-  Binding write(Expr to, Expr from) const {
+  // `who`: "@f writes %y".
+  Binding write(Expr to, Expr from, std::string who) const {
     const auto callee =
         std::make_shared<ExternFunc>("ingot.write", std::vector<StructInfo>{}, std::vector<uint32_t>{0}, here_);
-    return bind(fresh(""), std::make_shared<Call>(callee, std::vector<Expr>{std::move(to), std::move(from)}, Attrs{},
-                                                  std::vector<StructInfo>{}, here_));
+    std::vector<Expr> args = {std::move(to), std::move(from), std::make_shared<String>(std::move(who), here_)};
+    return bind(fresh(""), std::make_shared<Call>(callee, std::move(args), Attrs{}, std::vector<StructInfo>{}, here_));
   }
 
   Binding call_tir(const VarRef& results, const Updating& updating, std::vector<Expr> inputs, Signature& signature) {
@@ -228,7 +229,8 @@ class Wrapper {
       const VarRef results = fresh("results");
       std::vector<Binding> bindings = {call_tir(results, updating, std::move(args), signature)};
       for (uint32_t i = 0; i < func.outputs; ++i)
-        bindings.push_back(write(written[i], field(results, func.outputs, i)));
+        bindings.push_back(write(written[i], field(results, func.outputs, i),
+                                 fmt::format("@{} writes {}", definition.name, written[i]->name)));
       name = define(definition, "_call", signature, std::move(bindings),
                     std::make_shared<Tuple>(std::vector<Expr>{}, here_), tuple_info({}), false);
     }
@@ -361,7 +363,7 @@ class Wrapper {
       Expr result = field(results, func.outputs, output[k]);
       if (indices[k] != -1) {
         const VarRef& to = params[static_cast<size_t>(indices[k])];
-        bindings.push_back(write(to, std::move(result)));
+        bindings.push_back(write(to, std::move(result), fmt::format("@{} writes {}", definition.name, to->name)));
         result = to;
       }
       fields.push_back(std::move(result));

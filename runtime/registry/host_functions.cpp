@@ -60,9 +60,11 @@ Value identity(const PackedArgs& args) {
   return Value::copy_of(args[0]);
 }
 
-// ingot.write(to, from): `to`, which the import writes, gets the elements of `from`.
+// ingot.write(to, from, who?): `to`, which the import writes, gets the elements of `from`. A text says on whose behalf,
+// for the error where it may not be written.
 Value write_elements(const PackedArgs& args) {
-  if (args.size() != 2) fail(ErrorCode::ArityMismatch, "it takes 2 tensors, the call has {} arguments", args.size());
+  if (args.size() != 2 && args.size() != 3)
+    fail(ErrorCode::ArityMismatch, "it takes 2 tensors, the call has {} arguments", args.size());
   for (size_t i = 0; i < 2; ++i)
     if (args[i].kind != Kind::Tensor) fail(ErrorCode::TypeError, "argument {} is no tensor", i);
   const auto& to = *static_cast<TensorObject*>(args[0].object);
@@ -116,8 +118,10 @@ void require_writable(std::string_view name, std::span<const uint32_t> writes, s
     if (writable)
       for (const auto* t = static_cast<const TensorObject*>(args[i].object); t != nullptr; t = t->base.get())
         writable &= !t->read_only && t->counting != Counting::Uncounted;
-    if (!writable)
-      fail(ErrorCode::InvalidArgument, "{} writes argument {}, which nobody may write; pass it a copy", name, i);
+    if (writable) continue;
+    const bool is_told = name == "ingot.write" && args.size() == 3 && args[2].kind == Kind::String;
+    fail(ErrorCode::InvalidArgument, "{}, which nobody may write; pass it a copy",
+         is_told ? text_of(args[2]) : fmt::format("{} writes argument {}", name, i));
   }
 }
 
