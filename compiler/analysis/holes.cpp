@@ -124,7 +124,12 @@ Holes::Result Holes::bind(const SymVarNode* hole, const StructInfo& info) {
 Holes::Result Holes::unify(const StructInfo& given_, const StructInfo& expected_) {
   const StructInfo given = head(given_);
   const StructInfo expected = head(expected_);
-  if (given == expected || is_unknown(given) || is_unknown(expected)) return Result::Fits;
+  if (given == expected) return Result::Fits;
+  if (given == wrong() || expected == wrong()) {
+    spoil(given == wrong() ? expected : given);
+    return Result::Fits;
+  }
+  if (is_unknown(given) || is_unknown(expected)) return Result::Fits;
   if (const SymVarNode* hole = symbol(expected)) return bind(hole, given);
   if (expected->kind == InfoKind::Object) {
     expose(given);
@@ -156,6 +161,12 @@ void Holes::collect(const StructInfo& info, std::unordered_set<const SymVarNode*
   if (const SymVarNode* hole = symbol(at)) holes.insert(hole);
   for (const StructInfo& field : at->fields) collect(field, holes);
   collect(at->result, holes);
+}
+
+void Holes::spoil(const StructInfo& info) {
+  std::unordered_set<const SymVarNode*> holes;
+  collect(info, holes);
+  for (const SymVarNode* hole : holes) bound_[hole] = wrong();
 }
 
 void Holes::expose(const StructInfo& info) { collect(info, exposed_); }

@@ -46,8 +46,12 @@ class Holes {
   StructInfo filled(const StructInfo& info, const StructInfo& with) const;
 
   // Makes `given` fit where `expected` is asked for, as far as holes are concerned: what is known on both sides is
-  // not compared but for the numbers of parameters and fields. What meets Object leaves the sight of inference.
+  // not compared but for the numbers of parameters and fields. What meets Object leaves the sight of inference; of
+  // what meets something wrong nothing is known either.
   Result unify(const StructInfo& given, const StructInfo& expected);
+
+  // Its holes are wrong from now on.
+  void spoil(const StructInfo& info);
 
   // Its holes may get values that inference does not see.
   void expose(const StructInfo& info);

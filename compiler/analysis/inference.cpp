@@ -5,6 +5,7 @@
 #include "compiler/analysis/free_vars.h"
 #include "compiler/analysis/literals.h"
 #include "compiler/ir/visitor.h"
+#include "runtime/symbolic/usable.h"
 
 namespace ingot::analysis {
 
@@ -13,6 +14,8 @@ using namespace ir;
 namespace {
 
 constexpr size_t kMostRounds = 1000;
+// As the greatest chain of operators; the last of a chain of lets settles those before it, one in the other.
+constexpr size_t kDeepestOpen = 8000;
 
 bool has_flag(const Attrs& attrs, std::string_view name) {
   const auto found = attrs.find(name);
@@ -350,8 +353,8 @@ FunctionRef Inference::function(const Function& f, const Var* self, SymVars* gen
     }
   }
   const StructInfo result = annotated != nullptr ? annotated : in_scope(body->info, inside);
+  body = with_relations(f, std::move(body));
   auto inferred = std::make_shared<Function>(f.params, std::move(body), annotated, f.pure, f.attrs, f.span);
-  inferred->where = f.where;
   inferred->info = func_info(std::move(params), result, f.pure);
   scope_.leave(outer);
   context_ = outer_context;
@@ -444,9 +447,10 @@ void Inference::binding(const Binding& b, const StructInfo& expected) {
     literals_[b.var.get()] = b.value;
     return;
   }
-  if (b.cast == nullptr && annotation == nullptr && b.var->name.empty()) {
+  if (b.cast == nullptr && annotation == nullptr && !b.var->shape_symbol && open_depth(b.value) < kDeepestOpen) {
     if (const auto decimal = open_class(b.value)) {
-      open_temps_[b.var.get()] = std::make_unique<OpenTemp>(OpenTemp{b, *decimal, scope_.mark(), named_.mark(), {}});
+      open_temps_[b.var.get()] =
+          std::make_unique<OpenTemp>(OpenTemp{b, *decimal, scope_.mark(), named_.mark(), open_depth(b.value), {}});
       context_.into->push_back({b.var, nullptr, nullptr, b.span});
       return;
     }
@@ -474,13 +478,26 @@ void Inference::binding(const Binding& b, const StructInfo& expected) {
   }
   Binding result = b;
   result.cast = resolved(b.cast);
+  const Context before = context_;
+  const size_t messages = diagnostics_->all().size();
   result.value = value(b.value, annotation != nullptr ? annotation : b.cast == nullptr ? expected : nullptr, b);
   const StructInfo given = holes_.resolve(result.value->info);
   const bool known = is_known(given);
   const StructInfo wanted = b.cast != nullptr ? result.cast : annotation;
-  // A function that calls itself by the variable cannot stand behind another one.
-  if (known && wanted != nullptr && (as<Function>(b.value) == nullptr || !calls_itself(b)))
+  if (known && wanted != nullptr) {
+    const auto* f = as<Function>(b.value);
+    if (f != nullptr && calls_itself(b) && is_passable_as(given, wanted) == Compatibility::Possibly) {
+      diagnostics_->truncate(messages);
+      context_ = before;
+      const auto own = std::make_shared<const Var>(b.var->name, nullptr, b.var->dataflow, b.var->span);
+      origin_[own.get()] = origin;
+      copies_.push_back(std::make_shared<const Function>(reentrant(*f, own, b.var)));
+      binding({own, copies_.back(), nullptr, b.span}, nullptr);
+      binding({b.var, own, b.cast, b.span}, expected);
+      return;
+    }
     result.value = coerced(result.value, wanted);
+  }
   if (b.cast != nullptr) {
     holes_.expose(given);
     if (known && is_compatible(given, result.cast) == Compatibility::Incompatible)

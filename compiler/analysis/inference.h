@@ -77,13 +77,14 @@ class Inference {
     std::vector<ir::Binding> bindings = {};  // of the instances, inner ones first
     bool escapes = false;
   };
-  // A temporary of normalization made of unsuffixed literals alone: the place that uses it fixes its dtype. Its
+  // An unannotated binding made of unsuffixed literals alone: the place that uses it first fixes its dtype. Its
   // bindings are inferred there and stand where it was bound.
   struct OpenTemp {
     ir::Binding binding;
     bool decimal;  // takes float dtypes only
     SymScope::Mark scope;
     Named::Mark named;
+    size_t depth;  // of such bindings that it is made of, one of the other
     std::vector<ir::Binding> bindings;
     bool settled = false;
   };
@@ -120,6 +121,7 @@ class Inference {
   ir::Expr sequence(const ir::Seq& seq, const StructInfo& expected);
   void binding(const ir::Binding& binding, const StructInfo& expected);
   StructInfo annotation_of(const ir::Var& param) const;
+  ir::Expr with_relations(const ir::Function& f, ir::Expr body);
 
   // inference_shapes.cpp: variables that hold the shape of a tensor type, `Tensor[%s, float32]`
   void hold_shapes(const ir::Function& f);
@@ -146,6 +148,7 @@ class Inference {
   // inference_literals.cpp: values made of unsuffixed literals alone
   bool is_open(const ir::Expr& e) const { return literal_of(e) != nullptr || open_temp(e) != nullptr; }
   OpenTemp* open_temp(const ir::Expr& e) const;
+  size_t open_depth(const ir::Expr& e) const;
   std::optional<bool> open_class(const ir::Expr& value) const;
   std::optional<bool> open_class(const ir::Seq& seq) const;
   void settle(OpenTemp& temp, const StructInfo& expected);
@@ -174,6 +177,7 @@ class Inference {
   // inference_coercion.cpp: functions that are expected to give more than is known of what they give
   ir::Expr coerced(const ir::Expr& value, const StructInfo& expected);
   ir::Expr coerced_function(const ir::Expr& function, const StructInfo& expected);
+  static ir::Function reentrant(const ir::Function& f, const ir::VarRef& own, const ir::VarRef& var);
 
   // inference_operators.cpp
   ir::Expr call_operator(const ir::Call& e, const ir::Op& op, const StructInfo& expected);
@@ -211,6 +215,8 @@ class Inference {
   uint32_t copy_number(const std::string& what);
   void check_uncalled(const ir::Function& f, const Family& family, SymScope::Mark scope);
   bool check_relations(const ir::Call& e, const ir::Function& f, const std::vector<ir::Expr>& args);
+  bool check_relation(const std::string& relation, const StructInfo& a, const StructInfo& b, const ir::Span& span);
+  bool is_relation(const std::string& relation, const ir::Span& span);
 
   // inference_passed.cpp: functions with open parameters that are passed on
   bool is_asked_for(const ir::Function& f, const StructInfo& expected) const;

@@ -143,6 +143,7 @@ Expr Inference::call_hole(const Call& e, Expr callee, std::vector<Expr> args, co
     params.back() = fresh();
     literal_uses_.emplace_back(args[i]->info, params.back());
   }
+  if (result == wrong()) holes_.spoil(callee->info);
   if (!is_unknown(result)) relate(callee->info, func_info(std::move(params), result, true), place(e.span), name);
   return typed(std::make_shared<Call>(std::move(callee), std::move(args), e.attrs, std::vector<StructInfo>{}, e.span),
                std::move(result));

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "compiler/analysis/inference.h"
+#include "compiler/ir/visitor.h"
 #include "runtime/symbolic/usable.h"
 
 namespace ingot::analysis {
@@ -11,7 +12,7 @@ using namespace ir;
 // tell: those of which it is not certain stand behind functions that check it.
 Expr Inference::coerced(const Expr& value, const StructInfo& expected) {
   const StructInfo given = value->info;
-  if (!is_known(given) || is_usable_as(given, expected) != Compatibility::Possibly) return value;
+  if (!is_known(given) || is_passable_as(given, expected) != Compatibility::Possibly) return value;
   if (given->kind == InfoKind::Func && expected->kind == InfoKind::Func && given->has_params && expected->has_params)
     return coerced_function(value, expected);
   if (given->kind != InfoKind::Tuple || expected->kind != InfoKind::Tuple) return value;
@@ -66,6 +67,26 @@ Expr Inference::coerced_function(const Expr& function, const StructInfo& expecte
   FunctionRef made = this->function(checked, nullptr);
   if (!found_errors(messages)) diagnostics_->truncate(messages);
   return bind_value(made);
+}
+
+// let %own = fn(%a) { let %f: A = %own; ... }, so that a function which calls itself by a variable that is annotated
+// more narrowly can stand behind one that checks what it gives.
+Function Inference::reentrant(const Function& f, const VarRef& own, const VarRef& var) {
+  const auto inner = std::make_shared<const Var>(var->name, var->annotation, false, var->span);
+  const std::function<Expr(const Expr&)> renamed = [&](const Expr& e) -> Expr {
+    return e == Expr(var) ? Expr(inner) : e->depth == 1 ? e : map_children(e, renamed);
+  };
+  const Expr body = renamed(f.body);
+  const Seq& seq = *as<Seq>(body);
+  std::vector<BindingBlock> blocks = seq.blocks;
+  if (blocks.empty() || blocks.front().dataflow) blocks.insert(blocks.begin(), BindingBlock{false, {}});
+  auto& bindings = blocks.front().bindings;
+  bindings.insert(bindings.begin(), Binding{inner, own, nullptr, var->span});
+  auto made = std::make_shared<Seq>(std::move(blocks), seq.body, seq.span);
+  made->result_span = seq.result_span;
+  Function result(f.params, std::move(made), f.result, f.pure, f.attrs, f.span);
+  result.where = f.where;
+  return result;
 }
 
 }  // namespace ingot::analysis

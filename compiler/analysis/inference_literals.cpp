@@ -1,5 +1,8 @@
+#include <algorithm>
+
 #include "compiler/analysis/inference.h"
 #include "compiler/analysis/literals.h"
+#include "compiler/ir/visitor.h"
 
 namespace ingot::analysis {
 
@@ -9,6 +12,16 @@ Inference::OpenTemp* Inference::open_temp(const Expr& e) const {
   const auto* var = as<Var>(e);
   const auto found = var != nullptr ? open_temps_.find(var) : open_temps_.end();
   return found == open_temps_.end() || found->second->settled ? nullptr : found->second.get();
+}
+
+size_t Inference::open_depth(const Expr& e) const {
+  size_t depth = 0;
+  const auto* branch = as<If>(e);
+  if (branch == nullptr)
+    for_each_child(e, [&](const Expr& child) {
+      if (const OpenTemp* temp = open_temp(child)) depth = std::max(depth, temp->depth);
+    });
+  return depth + 1;
 }
 
 // Whether the value is made of unsuffixed literals alone and has their dtype; then whether one of them is a decimal.
@@ -47,12 +60,12 @@ std::optional<bool> Inference::open_class(const Expr& value) const {
   return decimal;
 }
 
-// The last value of the sequence, which nothing else names.
+// The last value of the sequence, which nothing else can use.
 std::optional<bool> Inference::open_class(const Seq& seq) const {
   if (literal_of(seq.body) != nullptr || seq.blocks.empty()) return open_class(seq.body);
   const Binding& last = seq.blocks.back().bindings.back();
   const bool fits = last.var.get() == as<Var>(seq.body) && last.var->annotation == nullptr && last.cast == nullptr;
-  return fits && (last.var->name.empty() || is_open_literal(last.value)) ? open_class(last.value) : std::nullopt;
+  return fits ? open_class(last.value) : std::nullopt;
 }
 
 // Infers the value in the context that its use gives; null where that asks nothing.

@@ -148,14 +148,16 @@ Expr Inference::call_operator(const Call& e, const Op& op, const StructInfo& exp
     }
     return true;
   };
-  for (size_t i = 0; i < args.size(); ++i)
-    if (OpenTemp* temp = args[i] == nullptr ? open_temp(e.args[i]) : nullptr) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i] != nullptr || literal_of(e.args[i]) != nullptr) continue;
+    if (OpenTemp* temp = open_temp(e.args[i])) {
       const auto fits = std::ranges::find_if(
           dtypes, [&](DType d) { return (is_float(d) || !temp->decimal) && (d == DType::None || infers(i, d)); });
       settle(*temp, fits == dtypes.end() || *fits == DType::None ? nullptr : tensor_info(*fits));
-      chosen[i] = args[i] = leaf(e.args[i]);
-      known = known && !mentions_unknown(args[i]->info);
     }
+    chosen[i] = args[i] = leaf(e.args[i]);
+    known = known && !mentions_unknown(args[i]->info);
+  }
   for (const DType dtype : dtypes) {
     if (!known) break;
     std::vector<Expr> attempt = args;

@@ -219,6 +219,9 @@ void Inference::solve_holes() {
 // Where no more can be solved: what leaves the sight of inference takes anything, what stays has nobody who calls it.
 void Inference::fill_holes() {
   for (const Unsolved& use : unsolved_) {
+    const auto is_wrong = [this](const Origin& at) { return mentions_wrong(holes_.resolve(holes_.make(at, ""))); };
+    const bool follows = use.func != nullptr && mentions_wrong(holes_.resolve(use.func));
+    if (follows || std::ranges::any_of(use.open, is_wrong)) continue;
     if (use.open.empty()) {
       refuse_open(use.span, use.global);
       continue;

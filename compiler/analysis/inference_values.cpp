@@ -195,7 +195,7 @@ Expr Inference::short_circuit(const If& e, const Expr& left) {
       if (op != nullptr) {
         std::vector<StructInfo> infos;
         for (const Expr& arg : inner->args) infos.push_back(arg->info);
-        total = op->op->effect(CallSite(*op->op, inner->args, infos, inner->attrs, inner->info_args)) == Effect::Total;
+        total = ops::effect_of(CallSite(*op->op, inner->args, infos, inner->attrs, inner->info_args)) == Effect::Total;
       }
       if (strict_block && !total)
         diagnostics_->error(ErrorCode::WellFormedness, place(b.span),
@@ -261,8 +261,8 @@ Expr Inference::branch(const If& e, const StructInfo& expected) {
 
 // The StructInfo of an if. Type variables are those of both branches; a literal leaves them open.
 StructInfo Inference::join(const StructInfo& then_info, const StructInfo& else_info, bool open_then, bool open_else) {
-  if (mentions_unknown(then_info))
-    return mentions_unknown(else_info) && mentions_wrong(then_info) ? then_info : else_info;
+  if (mentions_wrong(then_info) || mentions_wrong(else_info)) return wrong();
+  if (mentions_unknown(then_info)) return else_info;
   if (mentions_unknown(else_info)) return then_info;
   if (is_known(then_info) && is_known(else_info)) return least_upper_bound(then_info, else_info);
   if (open_then != open_else) {

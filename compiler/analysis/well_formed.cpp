@@ -194,6 +194,8 @@ class Checker {
              "bind it outside of the block first");
       return;
     }
+    // Further uses tell nothing new.
+    if (!var.name.empty() && !refused_.insert(var.name).second) return;
     const Span& span = bound_.contains(&var) || var.span.line == 0 ? here_ : var.span;
     if (bound_.contains(&var) && var.dataflow)
       return rule(1, span, fmt::format("%{} is used outside of its dataflow block", var.name),
@@ -286,6 +288,7 @@ class Checker {
   // For dataflow variables: how many functions are around their binding.
   std::unordered_map<const Var*, size_t> dataflow_home_;
   std::vector<std::pair<const Seq*, const size_t*>> open_;
+  std::unordered_set<std::string> refused_;  // names of variables that are used where they are not in scope
   const Var* defining_ = nullptr;
   size_t functions_ = 0;
   bool dataflow_ = false;

@@ -76,8 +76,8 @@ std::pair<StructInfo, StructInfo> results_of_fitting_calls(const StructInfo& giv
 // Pure functions whose parameters are not known are closures that a join has brought together.
 bool is_packed(const StructInfoNode& func) { return !func.has_params && !func.pure; }
 
-// Which of a function's parts must be certain.
-enum class Certain : uint8_t { All, Result };
+// Which of a function's parts must be certain. Calls: its result, and what functions give that are passed to it.
+enum class Certain : uint8_t { All, Result, Calls };
 
 // The relations walk alike; they differ in what it means that the given side does not know what is expected.
 class Relation {
@@ -149,15 +149,30 @@ class Relation {
     if (!given->has_params) return worse(unknown_, (*this)(given->result, expected->result));
     if (given->fields.size() != expected->fields.size()) return Compatibility::Incompatible;
     const StructInfo named = kept_.emplace_back(renamed_like(given, expected));
-    if (certain_ == Certain::Result) {
+    if (certain_ != Certain::All) {
       const Relation may(Compatibility::Possibly);
       if (may.fields(expected->fields, named->fields) == Compatibility::Incompatible)
         return Compatibility::Incompatible;
       const auto [given_result, expected_result] = results_of_fitting_calls(named, expected);
       kept_.insert(kept_.end(), {given_result, expected_result});
-      return (*this)(given_result, expected_result);
+      const Compatibility result = (*this)(given_result, expected_result);
+      if (certain_ == Certain::Result) return result;
+      Compatibility passed = Compatibility::Compatible;
+      for (size_t i = 0; i < named->fields.size(); ++i)
+        passed = worse(passed, functions(expected->fields[i], named->fields[i]));
+      return worse(passed, result);
     }
     return worse(fields(expected->fields, named->fields), (*this)(named->result, expected->result));
+  }
+
+  // Functions and those in tuples; others are compared when they are passed.
+  Compatibility functions(const StructInfo& given, const StructInfo& expected) const {
+    if (given->kind == InfoKind::Func && expected->kind == InfoKind::Func) return (*this)(given, expected);
+    if (given->kind != InfoKind::Tuple || expected->kind != InfoKind::Tuple) return Compatibility::Compatible;
+    Compatibility result = Compatibility::Compatible;
+    for (size_t i = 0; i < std::min(given->fields.size(), expected->fields.size()); ++i)
+      result = worse(result, functions(given->fields[i], expected->fields[i]));
+    return result;
   }
 
   Compatibility unknown_;
@@ -216,6 +231,10 @@ Compatibility is_compatible(const StructInfo& given, const StructInfo& expected)
 
 Compatibility is_usable_as(const StructInfo& given, const StructInfo& expected) {
   return Relation(Compatibility::Possibly, Certain::Result)(given, expected);
+}
+
+Compatibility is_passable_as(const StructInfo& given, const StructInfo& expected) {
+  return Relation(Compatibility::Possibly, Certain::Calls)(given, expected);
 }
 
 namespace {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "runtime/symbolic/struct_info.h"
 #include "vm/builtins/builtins.h"
 
 // Shapes, and the same elements under other ones.
@@ -17,12 +18,33 @@ Ref<TensorObject> lasting(const Args& args, size_t i) {
   return x->in_arena ? copy_tensor(args.pool(), *x) : x;
 }
 
+bool broadcasts(std::span<const int64_t> x, std::span<const int64_t> y) {
+  for (size_t i = 1; i <= std::min(x.size(), y.size()); ++i) {
+    const int64_t a = x[x.size() - i], b = y[y.size() - i];
+    if (a != b && a != 1 && b != 1) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Value shape_of(const Args& args) {
   if (args[0].kind == Kind::Scalar) return Value(make_shape(args.pool(), {}));
   if (args[0].kind != Kind::Tensor) args.fail_kind(0, "a tensor");
   return Value(make_shape(args.pool(), static_cast<const TensorObject*>(args[0].object)->dims()));
+}
+
+Value require_relation(const Args& args) {
+  const auto x = args.tensor(1), y = args.tensor(2);
+  const bool is_identity = args.text(0) == "Identity";
+  const bool holds = is_identity ? std::ranges::equal(x->dims(), y->dims()) : broadcasts(x->dims(), y->dims());
+  const auto known = [](const TensorObject& t) {
+    return to_text(tensor_info(t.dtype, std::vector<PrimExpr>(t.dims().begin(), t.dims().end())));
+  };
+  const bool same_dtype = !is_identity || x->dtype == y->dtype;
+  if (holds && same_dtype) return {};
+  ingot::fail(same_dtype ? ErrorCode::ShapeMismatch : ErrorCode::TypeError, "{} does not hold between {} and {}",
+              args.text(0), known(*x), known(*y));
 }
 
 Value shape_to_tensor(const Args& args) { return tensor_value(args.pool(), shape_at(args, 0).dims()); }

@@ -98,7 +98,18 @@ class Subject {
   }
 
   Outcome run(const std::string& without, const std::string& kernels = {}) const {
-    const auto executable = loaded_program(module_, without, kernels);
+    return run(loaded_program(module_, without, kernels));
+  }
+
+  // What is printed behind a pass, read and run.
+  Outcome run_reread(const std::string& pass) const {
+    transform::PassContext context;
+    const ir::Module module = transform::run_passes(module_, std::vector<std::string>{pass}, context);
+    return run(loaded_program(parsed_text(text::print(module)), "all"));
+  }
+
+ private:
+  Outcome run(const std::shared_ptr<const vm::Executable>& executable) const {
     return outcome_of([&](auto log) {
       vm::SessionOptions options;
       options.log = options.print = log;
@@ -108,7 +119,6 @@ class Subject {
     });
   }
 
- private:
   ir::Module module_;
   std::vector<Value> inputs_;
 };
@@ -133,6 +143,12 @@ Verdict judge(const Program& program) {
   hold("VM --without all", subject.run("all"));
   for (const auto& pass : transform::passes())
     if (pass.optional) hold(fmt::format("VM --without {}", pass.name), subject.run(std::string(pass.name)));
+  // One of the passes that leave programs of the language, in turn; kernel calls cannot be written.
+  std::vector<std::string> readable;
+  for (const auto& pass : transform::passes())
+    if (pass.leaves <= ir::Form::Typed && pass.name != "fuse_library_kernels") readable.emplace_back(pass.name);
+  const std::string& pass = readable[program.text.size() % readable.size()];
+  hold(fmt::format("VM, read again behind {}", pass), subject.run_reread(pass));
   return verdict;
 }
 

@@ -12,9 +12,9 @@ struct Verdict {
   std::string mismatch;   // empty: the program is compiled and run alike in all ways
 };
 
-// Parses what is printed, and runs the program in the evaluator and in the VM: with all passes, with each optional pass
-// off, with all of them off, and with reference kernels. Values, error codes and logged lines must be the same; floats
-// within rtol 1e-4, atol 1e-5. Needs a large stack.
+// Parses what is printed, also behind one of the passes, and runs the program in the evaluator and in the VM: with all
+// passes, with each optional pass off, with all of them off, and with reference kernels. Values, error codes and logged
+// lines must be the same; floats within rtol 1e-4, atol 1e-5. Needs a large stack.
 Verdict check(const Program& program);
 
 }  // namespace ingot::generated
