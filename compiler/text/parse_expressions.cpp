@@ -108,6 +108,10 @@ ir::Expr Parser::postfix() {
       if (!index.suffix.empty() || index.text.size() > 9)
         fail_at(span_of(index), fmt::format("{} is not an index of a tuple", index.described()));
       e = make<ir::TupleGetItem>(e, static_cast<uint32_t>(std::stoul(index.text)), span_from(first));
+    } else if (at(".")) {
+      take();
+      fail_here(fmt::format("a tuple is projected by an integer constant, found {}", peek().described()),
+                "write the number of the field, counted from 0: %t.0");
     } else if (at("<") && (e->kind == ir::ExprKind::GlobalVar || e->kind == ir::ExprKind::Var)) {
       auto type_args = try_type_arguments();
       if (!type_args) return e;

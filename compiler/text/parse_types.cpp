@@ -306,6 +306,11 @@ StructInfo Parser::shape_type(std::string_view closing) {
 
 StructInfo Parser::prim_type(std::string_view closing) {
   const auto dtype = dtype_name_here();
+  if (!dtype && (at_word("void") || at_word("handle"))) {
+    report(span_of(peek()), fmt::format("Prim[{}]: the dtype must be an integer, a float or bool", peek().text), {},
+           ErrorCode::WellFormedness, 19);
+    throw SyntaxError{};
+  }
   if (!dtype) fail_here(fmt::format("expected a dtype, found {}", peek().described()));
   take();
   StructInfo result = accept(",") ? prim_info(*dtype, prim_expr()) : prim_info(*dtype);
