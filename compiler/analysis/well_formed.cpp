@@ -111,7 +111,7 @@ class Checker {
         break;
       case ExprKind::GlobalVar: {
         const auto& name = as<GlobalVar>(e)->name;
-        if (!module_.may_define(name) && undefined_.insert("@" + name).second)
+        if (!module_.may_define(name) && refused_.insert("@" + name).second)
           rule(2, here_, fmt::format("@{} is not defined", name));
         break;
       }
@@ -195,7 +195,7 @@ class Checker {
       return;
     }
     // Further uses tell nothing new.
-    if (!var.name.empty() && !refused_.insert(var.name).second) return;
+    if (!var.name.empty() && !refused_.insert("%" + var.name).second) return;
     const Span& span = bound_.contains(&var) || var.span.line == 0 ? here_ : var.span;
     if (bound_.contains(&var) && var.dataflow)
       return rule(1, span, fmt::format("%{} is used outside of its dataflow block", var.name),
@@ -205,7 +205,7 @@ class Checker {
       return rule(2, span, fmt::format("%{} is used in its own definition", var.name),
                   "only functions may refer to themselves");
     if (is_bound_later(var)) return rule(3, span, fmt::format("%{} is used before it is bound", var.name));
-    if (undefined_.insert("%" + var.name).second) rule(2, span, fmt::format("%{} is not defined", var.name));
+    rule(2, span, fmt::format("%{} is not defined", var.name));
   }
 
   // In a sequence that is being walked, behind the binding at hand?
@@ -283,12 +283,12 @@ class Checker {
   InfoChecker infos_;
   Span here_;
   std::unordered_set<const Var*> bound_, visible_, recursive_;
-  std::unordered_set<std::string> undefined_;  // names, each of which is reported once
   std::vector<const Var*> log_;
   // For dataflow variables: how many functions are around their binding.
   std::unordered_map<const Var*, size_t> dataflow_home_;
   std::vector<std::pair<const Seq*, const size_t*>> open_;
-  std::unordered_set<std::string> refused_;  // names of variables that are used where they are not in scope
+  // Names that are used where they are not defined or not in scope: each is told once.
+  std::unordered_set<std::string> refused_;
   const Var* defining_ = nullptr;
   size_t functions_ = 0;
   bool dataflow_ = false;
