@@ -81,7 +81,7 @@ Bindings lookup(const Values& values) {
   };
 }
 
-bool sizes_need_scalars(const PrimFunc& func) {
+bool needs_scalars(const PrimFunc& func) {
   bool found = false;
   const auto look = [&](const PrimExpr& size) {
     for_each_var(size, [&](const SymVar& var) {
@@ -90,7 +90,10 @@ bool sizes_need_scalars(const PrimFunc& func) {
   };
   for (const Buffer& buffer : func.buffers) std::ranges::for_each(buffer.dims, look);
   for_each_stmt(func.body, [&](const StmtNode& stmt) {
-    if (const auto* loop = std::get_if<For>(&stmt.node)) look(loop->extent);
+    const auto* loop = std::get_if<For>(&stmt.node);
+    if (loop == nullptr) return;
+    look(loop->extent);
+    found |= loop->kind == LoopKind::Reduce;
   });
   return found;
 }

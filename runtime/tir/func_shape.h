@@ -30,9 +30,9 @@ struct FuncShape {
 // scalar, of which those of int64 count.
 FuncShape shape_of(const PrimFunc& func, std::span<const std::vector<int64_t>> dims, std::span<const int64_t> scalars);
 
-// Does the extent of a loop or the size of a buffer depend on an int64 scalar? Otherwise these may be anything at each
-// run.
-bool sizes_need_scalars(const PrimFunc& func);
+// Must int64 scalars be known when code is made? Where the extent of a loop or the size of a buffer depends on one, and
+// where there are sums, whose order, and so whose bits, may follow from how they are read.
+bool needs_scalars(const PrimFunc& func);
 
 Bindings lookup(const Values& values);
 

@@ -124,7 +124,7 @@ bool serves_all_prims(const DynamicKernels& known, const KernelCall& call, const
   if (call.prim_func == nullptr || call.prim_func->scalars.empty() || known.size() < size_t{kPrimsKept}) return false;
   const auto alike = std::ranges::count_if(
       known, [&](const DynamicKernel& k) { return !k.for_all_prims && has_dims(k, registers, operands); });
-  return alike >= kPrimsKept && !tir::sizes_need_scalars(*call.prim_func);
+  return alike >= kPrimsKept && !tir::needs_scalars(*call.prim_func);
 }
 
 // All dimensions may be others at the next call, except those of weights.

@@ -31,6 +31,12 @@ class BoundedCache {
     return made;
   }
 
+  // What was asked for last; null where there is nothing yet.
+  std::shared_ptr<const T> latest() {
+    const std::scoped_lock lock(mutex_);
+    return entries_.empty() ? nullptr : entries_.front().second;
+  }
+
  private:
   std::shared_ptr<const T> find(const Key& key) {
     const std::scoped_lock lock(mutex_);

@@ -74,8 +74,9 @@ struct Executable::Impl {
     const auto make = [&] {
       const PlanContext c = context();
       const auto roomy = bound_plans.find(function);
+      const auto other = found->second->latest();
       return plan_function(c, linked.functions[function], dims, memory_limit,
-                           roomy == bound_plans.end() ? nullptr : roomy->second.get());
+                           roomy == bound_plans.end() ? nullptr : roomy->second.get(), other.get());
     };
     return found->second->get(Numbers(dims.begin(), dims.end()), make);
   }

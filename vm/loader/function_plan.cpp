@@ -19,8 +19,13 @@ size_t checked_sum(size_t a, size_t b) {
 class Planner {
  public:
   Planner(const PlanContext& context, const LinkedFunction& function, std::span<const int64_t> entry_dims,
-          size_t memory_limit, const FunctionPlan* roomy)
-      : context_(context), function_(function), facts_(*function.facts), memory_limit_(memory_limit), roomy_(roomy) {
+          size_t memory_limit, const FunctionPlan* roomy, const FunctionPlan* other)
+      : context_(context),
+        function_(function),
+        facts_(*function.facts),
+        memory_limit_(memory_limit),
+        roomy_(roomy),
+        other_(other) {
     plan_->entry_dims.assign(entry_dims.begin(), entry_dims.end());
   }
 
@@ -143,6 +148,13 @@ class Planner {
         std::vector<OperandSpec> specs;
         for (size_t i = 0; i < linked.operands.size(); ++i)
           specs.push_back(spec_of(linked.operands[i], site.classes[i].is(Kind::Scalar)));
+        plan_->kernels[k].inputs = call.inputs;
+        const bool fixed = std::ranges::all_of(specs, [](const OperandSpec& spec) { return spec.varying == 0; });
+        if (fixed && other_ != nullptr && other_->kernels[k].kernel != nullptr) {
+          plan_->kernels[k].kernel = other_->kernels[k].kernel;
+          plan_->kernels[k].variant = other_->kernels[k].variant;
+          continue;
+        }
         const std::span<const OperandSpec> all(specs);
         PreparedKernel prepared = prepare_kernel({.call = &call,
                                                   .inputs = all.first(call.inputs),
@@ -155,7 +167,6 @@ class Planner {
                                                  variant_of(call, context_.jit, context_.variant));
         plan_->kernels[k].kernel = std::move(prepared.kernel);
         plan_->kernels[k].variant = prepared.variant;
-        plan_->kernels[k].inputs = call.inputs;
       } catch (const Error& error) {
         if (error_blame(error.code()) != Blame::User) throw;
         plan_->kernels[k].error = error;
@@ -276,6 +287,7 @@ class Planner {
   const FunctionFacts& facts_;
   size_t memory_limit_;
   const FunctionPlan* roomy_;
+  const FunctionPlan* other_;
   std::shared_ptr<FunctionPlan> plan_ = std::make_shared<FunctionPlan>();
 };
 
@@ -283,8 +295,8 @@ class Planner {
 
 std::shared_ptr<const FunctionPlan> plan_function(const PlanContext& context, const LinkedFunction& function,
                                                   std::span<const int64_t> entry_dims, size_t memory_limit,
-                                                  const FunctionPlan* roomy) {
-  return Planner(context, function, entry_dims, memory_limit, roomy).run();
+                                                  const FunctionPlan* roomy, const FunctionPlan* other) {
+  return Planner(context, function, entry_dims, memory_limit, roomy, other).run();
 }
 
 }  // namespace ingot::vm

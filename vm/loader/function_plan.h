@@ -37,7 +37,7 @@ struct TensorPlacement {
 // One kernel site. `kernel` is null where the shapes of its operands are only known at run time, and where they do not
 // fit: then `error` says why, and is raised when the call is reached.
 struct PlannedKernel {
-  std::unique_ptr<Kernel> kernel;
+  std::shared_ptr<const Kernel> kernel;  // plans of a function share those that no entry dimension changes
   std::optional<Error> error;
   std::string_view variant;
   size_t inputs = 0;   // how many of its operands are
@@ -84,9 +84,11 @@ inline std::string_view variant_of(const KernelCall& call, bool jit, std::string
 
 // Throws ResourceExhausted where sizes overflow or a tensor of the arena takes more than `memory_limit` bytes, and what
 // preparing throws, but for errors of one kernel call. `roomy` may be null: a plan of the same function, whose places
-// are taken over where everything fits there.
+// are taken over where everything fits there. `other` may be null: any plan of the same function, whose kernels are
+// taken over where no dimension of their operands varies.
 std::shared_ptr<const FunctionPlan> plan_function(const PlanContext& context, const LinkedFunction& function,
                                                   std::span<const int64_t> entry_dims, size_t memory_limit,
-                                                  const FunctionPlan* roomy = nullptr);
+                                                  const FunctionPlan* roomy = nullptr,
+                                                  const FunctionPlan* other = nullptr);
 
 }  // namespace ingot::vm

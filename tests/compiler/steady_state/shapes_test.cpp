@@ -108,6 +108,20 @@ TEST(Shapes, AreThoseOfInputsToo) {
   }
 }
 
+// What no entry dimension changes.
+TEST(Shapes, ShareWholeKernels) {
+  const auto executable = loaded_program(parsed_text(
+      "def @main(%x: Tensor[(n, 32), float32], %w: Tensor[(8, 8), float32]) { (softmax(%x), cumsum(cumsum(%w))) }"));
+  const auto plan = [&](int64_t n) {
+    return executable->plan(*executable->find("main"), std::vector<int64_t>{n}, SIZE_MAX);
+  };
+  const auto first = plan(20), second = plan(30);
+  size_t shared = 0;
+  for (size_t k = 0; k < first->kernels.size(); ++k) shared += first->kernels[k].kernel == second->kernels[k].kernel;
+  EXPECT_EQ(first->kernels.size(), 3u);
+  EXPECT_EQ(shared, 2u);
+}
+
 TEST(Shapes, FoundOnTheWayShareTheCode) {
   expect_shared_code(
       "def @main(%x: Tensor, %w: Tensor[(32, 32), float32]) { let %y = match_cast(%x, Tensor[(n, 32), float32]); "
