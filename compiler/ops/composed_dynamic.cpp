@@ -185,7 +185,8 @@ Meaning define_dynamic_one_hot(const CallSite& call) {
 Meaning define_dynamic_reshape(const CallSite& call) {
   const auto x = operand(call, 0);
   const Numbers shape = numbers_at(call, 1);
-  if (shape.known) return make_call("reshape", {call.arg(0), make_shape(*shape.known)});
+  const bool is_shape = call.info(1)->kind == InfoKind::Shape;
+  if (shape.known) return make_call("reshape", {call.arg(0), is_shape ? call.arg(1) : make_shape(*shape.known)});
   return make_builtin("reshape_like", {call.arg(0), shape.values, make_prim(0)}, of_rank(call, x.dtype(), shape.count));
 }
 

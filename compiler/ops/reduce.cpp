@@ -1,6 +1,7 @@
 #include "compiler/ops/reduce.h"
 
 #include "compiler/ops/call.h"
+#include "compiler/ops/composed.h"
 #include "compiler/ops/functions.h"
 #include "runtime/symbolic/simplify.h"
 
@@ -125,6 +126,9 @@ Meaning define_mean(const CallSite& call) {
   f.compute(f.out(), [&](const Indices& i) { return cast(dtype, f.load(total, i) / reduced_count(f, how, wide)); });
   return f.finish();
 }
+
+// A given mean may not fit.
+Effect variance_effect(const CallSite& call) { return given(call, 1) ? composed_effect(call) : Effect::Total; }
 
 // Of "variance" and "std".
 Meaning define_variance(const CallSite& call) {

@@ -54,9 +54,11 @@ Parts parts_of(const CallSite& call, const Operand& x) {
   }
   int64_t begin = 0;
   for (const int64_t next : values) {
-    if (next < begin || (known && next > *known))
-      call.fail(ErrorCode::IndexOutOfRange, "a part begins at {}, after {} and within {} is possible", next, begin,
-                to_text(extent));
+    if (next < begin)
+      call.fail(ErrorCode::IndexOutOfRange, "a part begins at {}, the one before it at {}", next, begin);
+    if (known && next > *known)
+      call.fail(ErrorCode::ShapeMismatch, "a part begins at {}, {} has {} elements along axis {}", next, x.name, *known,
+                parts.axis);
     add(begin, next - begin);
     begin = next;
   }
