@@ -51,6 +51,10 @@ Product product_of(const CallSite& call) {
   }
   require_numeric(call, p.x);
   require_same_dtype(call, p.x, p.y);
+  const bool is_scaled = name == "gemm" && (call.number("alpha") != 1 || (given(call, 2) && call.number("beta") != 1));
+  if (is_scaled && !is_float(p.x.dtype()))
+    call.fail(ErrorCode::TypeError, "alpha {} and beta {} need a float, {} is {}; convert it with cast",
+              call.number("alpha"), call.number("beta"), p.x.name, dtype_name(p.x.dtype()));
   for (const auto* side : {&p.x, &p.y})
     if (side->rank() == 0)
       call.fail(ErrorCode::ShapeMismatch, "{} must have rank 1 or more, it is a scalar; use multiply", side->name);
