@@ -66,7 +66,9 @@ void Writer::let_statement(std::string& text) {
   if (shadows) {
     name = scope_.variables[choices_.pick(scope_.variables.size())].name;
     std::erase_if(scope_.variables, [&](const Variable& variable) { return variable.name == name; });
-    std::erase_if(scope_.callables, [&](const Callable& callable) { return callable.callee == name; });
+    std::erase_if(scope_.callables, [&](const Callable& callable) {
+      return callable.callee == name || callable.levels.starts_with(name + " ");
+    });
   }
   text += fmt::format("let {}{} = {};\n", name, annotated ? ": " + type.text() : "", value);
   scope_.variables.push_back({name, type});
