@@ -142,7 +142,7 @@ namespace {
 Expr along(const CallSite& call, size_t i, int64_t axis, size_t rank) {
   const auto x = operand(call, i);
   if (x.rank() == 0) return call.arg(i);
-  require_rank(call, x, 1);
+  require_rank(call, x, rank == 0 ? 0 : 1);
   Dims dims(rank, PrimExpr(1));
   dims[static_cast<size_t>(axis)] = x.dims()[0];
   return make_call("reshape", {call.arg(i), make_shape(dims)}, {{"allowzero", true}});
