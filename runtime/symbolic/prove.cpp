@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "runtime/base/checked.h"
 #include "runtime/symbolic/interval.h"
@@ -57,7 +58,11 @@ bool Simplifier::nonnegative(const Sum& sum, int& budget) {
   if (sum.is_const() || --budget < 0) return false;
   if (holds_at_borders(sum)) return true;
   for (const PrimExpr& condition : assumptions_.conditions()) {
-    const auto rest = algebra_.subtract(sum, normalize(condition));
+    // The normal form of a condition would else ask for itself.
+    if (std::exchange(in_condition_, true)) break;
+    const Sum& known = normalize(condition);
+    in_condition_ = false;
+    const auto rest = algebra_.subtract(sum, known);
     if (rest && holds_at_borders(*rest)) return true;
   }
   for (const Term& term : sum.terms) {

@@ -69,7 +69,8 @@ class Simplifier {
 
   const Assumptions& assumptions_;
   SumAlgebra algebra_;
-  bool inside_ = false;  // of a larger expression that is being normalised
+  bool inside_ = false;        // of a larger expression that is being normalised
+  bool in_condition_ = false;  // of the assumptions
   // Keyed by node; the expressions beside them keep the nodes alive.
   std::unordered_map<const void*, std::pair<PrimExpr, Sum>> sums_;
   std::unordered_map<const void*, std::pair<PrimExpr, Range>> ranges_;
